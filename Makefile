@@ -1,0 +1,156 @@
+# The commands of the README, and those for working on unspool. All of them share one environment, .venv.
+#
+# The package is installed there, compiled where a C compiler is found; PYTHONPATH=src puts the plain
+# sources in front of it. So one environment tests both builds.
+#
+#   make PYTHON=python3.13 ...       the Python to make .venv with (after `make clean`)
+#   make test ARGS="-k law_3"        further arguments for pytest (or for the benchmarks)
+#   UNSPOOL_PURE=1 make ...          install without compiling
+#   UNSPOOL_REQUIRE_COMPILED=1 make ...    fail where compiling fails, instead of going without
+
+VENV    := .venv
+BIN     := $(VENV)/bin
+PIP     := $(BIN)/python -m pip -qq --disable-pip-version-check
+PYTEST  := $(BIN)/python -m pytest -q -n 2
+PYTHON  ?= python3.11 python3 python3.12 python3.13 python3.14 python
+ARGS    ?=
+SECONDS ?= 60
+
+SOURCES := $(shell find src -name '*.py' -o -name py.typed) setup.py pyproject.toml
+
+# Held to full branch coverage.
+COVERED := src/unspool/core/*,src/unspool/errors.py,src/unspool/events.py,src/unspool/parsing.py
+COVERED := $(COVERED),src/unspool/path.py,src/unspool/quoting.py,src/unspool/select.py
+
+unexport PYTHONPATH
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+.PHONY: help demo test test-compiled test-pure test-long test-all check coverage mutation fuzz bench bench-check docs clean
+
+help:
+	@echo "make demo           watch a recorded itinerary grow"
+	@echo "make test           all tests, on the compiled build and on the plain sources"
+	@echo "make test-compiled  all tests, on the compiled build"
+	@echo "make test-pure      all tests, on the plain sources"
+	@echo "make test-long      the same with many more examples, and the tests that take minutes"
+	@echo "make test-all       both builds on every Python from 3.11 up that is found (nox)"
+	@echo "make check          ruff, mypy, basedpyright"
+	@echo "make coverage       branch coverage; the core must have all of it"
+	@echo "make mutation       mutation testing of the core (mutmut)"
+	@echo "make fuzz           fuzzing for SECONDS=$(SECONDS)"
+	@echo "make bench          the benchmarks, next to the peers"
+	@echo "make bench-check    the same; fails where a goal is missed"
+	@echo "make docs           the documentation, into site/"
+	@echo "make clean          remove .venv and everything made"
+
+# ---- the environment: a stamp for each thing that is in it ------------------------------------------
+
+STAMP_PYTHON    := $(VENV)/.stamp-python
+STAMP_GROUP     := $(VENV)/.stamp-group-
+STAMP_INSTALLED := $(VENV)/.stamp-installed-$(if $(filter-out 0,$(UNSPOOL_PURE)),pure,default)
+
+$(STAMP_PYTHON):
+	@for python in $(PYTHON); do \
+	    if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	        echo "Creating $(VENV) with $$($$python --version)"; \
+	        $$python -m venv --clear $(VENV) && $(PIP) install --upgrade 'pip>=25.1' && touch $@; \
+	        exit; \
+	    fi; \
+	done; \
+	echo "unspool needs Python 3.11 or newer; tried: $(PYTHON)."; \
+	echo "Name one yourself: make PYTHON=/path/to/python ..."; \
+	exit 1
+
+$(STAMP_GROUP)%: pyproject.toml | $(STAMP_PYTHON)
+	@echo "Installing what '$*' needs"
+	@$(PIP) install --group $*
+	@touch $@
+
+# build/ goes first: what an earlier build left there would be installed along with the rest.
+$(STAMP_INSTALLED): $(SOURCES) | $(STAMP_PYTHON)
+	@echo "Installing unspool"
+	@rm -rf build $(VENV)/.stamp-installed-*
+	@$(PIP) install --no-deps --force-reinstall .
+	@touch $@
+
+# True when the installed package is the compiled one; a package that cannot be imported stops make.
+IF_COMPILED = compiled=$$($(BIN)/python -c 'import unspool; print(unspool.COMPILED)') || exit 1; \
+	if [ "$$compiled" = True ]
+
+define NOT_COMPILED
+echo "No compiled build: UNSPOOL_PURE is set, or there is no working C compiler (gcc or clang, and the headers"; \
+echo "of Python). '$(BIN)/pip install -v .' shows what happened; 'make clean' starts anew."
+endef
+
+# ---- the commands of the README ---------------------------------------------------------------------
+
+demo: $(STAMP_INSTALLED)
+	@$(BIN)/python examples/itinerary.py
+
+test: $(STAMP_INSTALLED) $(STAMP_GROUP)test
+	@$(IF_COMPILED); then \
+	    $(MAKE) test-compiled && $(MAKE) test-pure; \
+	elif [ "$${UNSPOOL_REQUIRE_COMPILED:-0}" != 0 ]; then \
+	    $(NOT_COMPILED); exit 1; \
+	else \
+	    $(NOT_COMPILED); \
+	    echo "== Tests: the installed package, which is the plain one"; \
+	    UNSPOOL_EXPECT=pure $(PYTEST) $(ARGS); \
+	fi
+
+# ---- the commands for working on it -----------------------------------------------------------------
+
+test-compiled: $(STAMP_INSTALLED) $(STAMP_GROUP)test
+	@$(IF_COMPILED); then :; else $(NOT_COMPILED); exit 1; fi
+	@echo "== Tests: the compiled build"
+	@UNSPOOL_EXPECT=compiled $(PYTEST) $(ARGS)
+
+test-pure: $(STAMP_GROUP)test
+	@echo "== Tests: the plain sources"
+	@UNSPOOL_EXPECT=pure PYTHONPATH=$(CURDIR)/src $(PYTEST) $(ARGS)
+
+test-long: $(STAMP_INSTALLED) $(STAMP_GROUP)test
+	@$(IF_COMPILED); then expect=compiled; else expect=pure; fi; \
+	echo "== Long tests: the installed package ($$expect)"; \
+	HYPOTHESIS_PROFILE=long UNSPOOL_EXPECT=$$expect $(PYTEST) -m "long or not long" $(ARGS)
+
+test-all: $(STAMP_GROUP)nox
+	@$(BIN)/nox $(ARGS)
+
+check: $(STAMP_GROUP)check
+	@echo "== ruff check";   $(BIN)/ruff check --quiet --output-format=concise .
+	@echo "== ruff format";  $(BIN)/ruff format --quiet --check .
+	@echo "== mypy";         $(BIN)/mypy --no-error-summary
+	@echo "== basedpyright"; $(BIN)/basedpyright
+
+coverage: $(STAMP_GROUP)test
+	@rm -f .coverage .coverage.*
+	@UNSPOOL_EXPECT=pure PYTHONPATH=$(CURDIR)/src $(BIN)/coverage run -m pytest -q -n 2 $(ARGS)
+	@$(BIN)/coverage combine --quiet
+	@echo "== Everything";  $(BIN)/coverage report
+	@echo "== The core, which must be at 100 %"
+	@$(BIN)/coverage report --include='$(COVERED)' --fail-under=100
+
+mutation: $(STAMP_GROUP)mutation
+	@UNSPOOL_EXPECT=pure $(BIN)/mutmut run $(ARGS)
+	@$(BIN)/mutmut results
+
+fuzz: $(STAMP_INSTALLED) $(STAMP_GROUP)fuzz
+	@$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS) $(ARGS)
+
+bench: $(STAMP_INSTALLED) $(STAMP_GROUP)bench
+	@$(BIN)/python -m bench $(ARGS)
+
+bench-check: $(STAMP_INSTALLED) $(STAMP_GROUP)bench
+	@$(BIN)/python -m bench --check $(ARGS)
+
+docs: $(STAMP_GROUP)docs
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs --quiet build --strict
+	@echo "The documentation is in site/"
+
+clean:
+	rm -rf $(VENV) build dist site mutants .nox .coverage .coverage.* .hypothesis
+	rm -rf .mypy_cache .pytest_cache .ruff_cache
+	find src tests bench examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -1,0 +1,142 @@
+"""Compiles the hot modules with mypyc where that is possible, and goes without where it is not.
+
+The rest of the build is in pyproject.toml. Two environment variables are read, here and in the Makefile:
+
+    UNSPOOL_PURE=1                do not compile
+    UNSPOOL_REQUIRE_COMPILED=1    fail when compiling fails, instead of going without
+
+Everything the build makes goes to build/, never to src/: the tests run the sources as they are, too.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from textwrap import shorten
+from typing import TYPE_CHECKING
+
+from setuptools import setup
+from setuptools.command.build_ext import build_ext
+
+if TYPE_CHECKING:
+    from setuptools import Extension
+
+COMPILED_MODULES = [
+    "src/unspool/sharing.py",
+    "src/unspool/path.py",
+    "src/unspool/events.py",
+    "src/unspool/missing.py",
+    "src/unspool/core/modes.py",
+    "src/unspool/core/scan.py",
+    "src/unspool/core/frames.py",
+    "src/unspool/core/dialect.py",
+    "src/unspool/core/sink.py",
+    "src/unspool/core/state.py",
+    "src/unspool/core/tokens.py",
+    "src/unspool/core/reader.py",
+    "src/unspool/core/writer.py",
+    "src/unspool/tree/nodes.py",
+    "src/unspool/tree/branch.py",
+    "src/unspool/tree/fold.py",
+    "src/unspool/tree/live.py",
+    "src/unspool/text/extract.py",
+    "src/unspool/intake.py",
+    "src/unspool/parsing.py",
+    "src/unspool/handles.py",
+]
+
+# The classes among them that are marked acyclic, by their names in C.
+UNTRACKED = [
+    "events___Event",
+    "nodes___Node",
+    "nodes___StringNode",
+    "nodes___NumberNode",
+    "nodes___BooleanNode",
+    "nodes___NullNode",
+    "nodes___ContainerNode",
+    "nodes___ArrayNode",
+    "nodes___ObjectNode",
+]
+
+# The commands that want the extensions. The others need not wait for mypyc: metadata, a source
+# distribution, and an editable install, which runs the plain sources.
+BUILDING = {"bdist_wheel", "build", "build_ext", "install"}
+
+PURE = os.environ.get("UNSPOOL_PURE", "0") not in ("", "0")
+REQUIRED = os.environ.get("UNSPOOL_REQUIRE_COMPILED", "0") not in ("", "0")
+
+
+class OptionalBuildExt(build_ext):
+    """Builds all of the extensions or none: a shim without its library cannot be imported."""
+
+    def run(self) -> None:
+        try:
+            super().run()
+        except Exception as error:
+            # Also what an earlier build left in build/, or it would be packed up with the rest.
+            for extension in self.extensions:
+                Path(self.get_ext_fullpath(extension.name)).unlink(missing_ok=True)
+            self.extensions = []
+            go_without("the C compiler failed or is missing", error)
+
+
+def go_without(what_failed: str, error: BaseException) -> None:
+    """Say why the build goes on without compiled modules; or fail, if that was asked for."""
+    reason = f"{what_failed}: {shorten(str(error), 300)}"
+    if REQUIRED:
+        raise SystemExit(f"unspool: UNSPOOL_REQUIRE_COMPILED is set, but {reason}") from error
+    rule = "*" * 78
+    message = f"unspool: {reason}\nThe plain Python modules are installed instead: the same, but slower."
+    print(f"{rule}\n{message}\n{rule}", file=sys.stderr)
+
+
+def extensions() -> list[Extension]:
+    """The hot modules as C extensions, or nothing where they are not wanted or cannot be made."""
+    if PURE or not BUILDING.intersection(sys.argv):
+        return []
+    try:
+        from mypyc.build import mypycify
+
+        # The project's own settings for mypy are left out: they are for those who work on it.
+        flags = ["--config-file=", "--cache-dir=build/mypy_cache"]
+        made: list[Extension] = mypycify(
+            [*flags, *COMPILED_MODULES], opt_level="3", debug_level="0", group_name="unspool.hot"
+        )
+    except (Exception, SystemExit) as error:  # mypycify reports a type error by leaving the program
+        go_without("mypyc could not translate the modules to C", error)
+        return []
+    for extension in made:
+        # A warning of some other compiler is no reason to go without.
+        extension.extra_compile_args = [arg for arg in extension.extra_compile_args if arg not in ("-Werror", "/WX")]
+        if os.name == "posix":  # calls between our own functions need not be open to interposition: a tenth faster
+            extension.extra_compile_args.append("-fno-semantic-interposition")
+        for source in extension.sources:
+            free_untracked_at_once(Path(source))
+    return made
+
+
+def free_untracked_at_once(source: Path) -> None:
+    """Take the trashcan out of the deallocators of classes that the garbage collector does not track.
+
+    mypyc 2.4 puts it into every class. But it links its objects through the header of the garbage collector, which
+    those marked ``acyclic`` do not have: inside of anything deeply nested that is freed, it would write over memory
+    that is not its own. `tests/test_events.py` frees events in such a place.
+    """
+    text = source.read_text()
+    for name in UNTRACKED:
+        begin, end = rf"CPy_TRASHCAN_BEGIN\(self, {name}_dealloc\)", r"CPy_TRASHCAN_END\(self\)\s*done: ;"
+        text = re.sub(rf"{begin}(.*?){end}", r"\1", text, flags=re.DOTALL)
+    if text != source.read_text():
+        source.write_text(text)
+
+
+EGG_BASE = Path("build")
+EGG_BASE.mkdir(exist_ok=True)
+
+setup(
+    ext_modules=extensions(),
+    cmdclass={"build_ext": OptionalBuildExt},
+    options={"egg_info": {"egg_base": str(EGG_BASE)}},
+)
