@@ -1,0 +1,1 @@
+"""The core: text to events and events to text."""

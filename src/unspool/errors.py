@@ -1,0 +1,176 @@
+"""Everything that can go wrong, in one place.
+
+::
+
+    UnspoolError
+    |-- JSONSyntaxError        the text cannot be JSON: code, offset, line, column, path, expected
+    |   |-- IncompleteJSONError    it ended too early
+    |   `-- LimitError             it went over a limit of `Options`
+    |-- OptionsError           an option that makes no sense
+    |-- PatchError             an operation that does not fit its document: reason, index, pointer
+    |-- PatternError           a path or path pattern that cannot be read
+    `-- StateError             a call that does not fit the state of its object
+
+Errors carry data; the message is only a rendering of it. It names the place and the path, and never
+quotes the text that was read: that may be somebody's secret.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from .path import Path
+
+__all__ = [
+    "Code",
+    "IncompleteJSONError",
+    "JSONSyntaxError",
+    "LimitError",
+    "OptionsError",
+    "PatchError",
+    "PatternError",
+    "Position",
+    "StateError",
+    "UnspoolError",
+]
+
+LONGEST_PATH_SHOWN = 120  # keys come from the text; a message stays one line
+
+
+class Code(StrEnum):
+    """What is wrong with a text. A closed set: programs may match on it."""
+
+    UNEXPECTED_CHARACTER = "unexpected_character"
+    INVALID_LITERAL = "invalid_literal"
+    INVALID_NUMBER = "invalid_number"
+    NUMBER_OVERFLOW = "number_overflow"
+    INVALID_ESCAPE = "invalid_escape"
+    CONTROL_CHARACTER = "control_character"
+    LONE_SURROGATE = "lone_surrogate"
+    INVALID_UTF8 = "invalid_utf8"
+    DUPLICATE_KEY = "duplicate_key"
+    TRAILING_TEXT = "trailing_text"
+    INCOMPLETE = "incomplete"
+    MAX_DEPTH = "max_depth"
+    MAX_CHARS = "max_chars"
+    MAX_STRING = "max_string"
+    MAX_KEY = "max_key"
+    MAX_NUMBER = "max_number"
+
+
+SENTENCES: dict[Code, str] = {
+    Code.UNEXPECTED_CHARACTER: "unexpected character",
+    Code.INVALID_LITERAL: "a literal that is not true, false or null",
+    Code.INVALID_NUMBER: "a number that is not written as JSON writes numbers",
+    Code.NUMBER_OVERFLOW: "a number too large for a float",
+    Code.INVALID_ESCAPE: "an escape that JSON does not have",
+    Code.CONTROL_CHARACTER: "a control character inside a string",
+    Code.LONE_SURROGATE: "half of a surrogate pair",
+    Code.INVALID_UTF8: "bytes that are not UTF-8",
+    Code.DUPLICATE_KEY: "a key for the second time",
+    Code.TRAILING_TEXT: "text after the end of the value",
+    Code.INCOMPLETE: "the text ended too early",
+    Code.MAX_DEPTH: "nested deeper than max_depth",
+    Code.MAX_CHARS: "longer than max_chars",
+    Code.MAX_STRING: "a string longer than max_string",
+    Code.MAX_KEY: "a key longer than max_key",
+    Code.MAX_NUMBER: "a number longer than max_number",
+}
+
+
+class Position(NamedTuple):
+    """A place in the text: `offset` counts characters from 0; `line` and `column` count from 1."""
+
+    offset: int
+    line: int
+    column: int
+
+
+class UnspoolError(Exception):
+    """The family: whatever the library raises on its own account is one of these."""
+
+
+class JSONSyntaxError(UnspoolError, ValueError):
+    """The text cannot be JSON. The position is that of the first character that nothing can repair."""
+
+    def __init__(self, code: Code, position: Position, path: Path, expected: str = "") -> None:
+        super().__init__(code, position, path, expected)
+        self.code = code
+        self.offset, self.line, self.column = position
+        self.path = path
+        self.expected = expected
+
+    @property
+    def position(self) -> Position:
+        """Where it is: offset, line and column."""
+        return Position(self.offset, self.line, self.column)
+
+    def __str__(self) -> str:
+        path = str(self.path)
+        if len(path) > LONGEST_PATH_SHOWN:
+            path = path[: LONGEST_PATH_SHOWN - 3] + "..."
+        place = f"line {self.line}, column {self.column} (offset {self.offset}), in {path}"
+        expected = f"; expected {self.expected}" if self.expected else ""
+        return f"{SENTENCES[self.code]}: {place}{expected}"
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self.args == other.args
+
+    def __hash__(self) -> int:
+        return hash((self.code, self.offset))
+
+
+class IncompleteJSONError(JSONSyntaxError):
+    """The text ended before the value did; more text could have completed it."""
+
+
+class LimitError(JSONSyntaxError):
+    """The text went over one of the limits of `Options`; it is refused, whatever may follow."""
+
+
+class OptionsError(UnspoolError, ValueError):
+    """An option that makes no sense."""
+
+
+class PatchError(UnspoolError, ValueError):
+    """An operation that does not fit the document, or is none; the document stays as it was.
+
+    `index` tells which operation of the patch it is, `pointer` the place that does not fit. Either is None
+    when there is none to tell: the patch is no list, the operation names no place.
+    """
+
+    def __init__(self, reason: str, index: int | None = None, pointer: str | None = None) -> None:
+        super().__init__(reason, index, pointer)
+        self.reason = reason
+        self.index = index
+        self.pointer = pointer
+
+    def __str__(self) -> str:
+        if self.index is None:
+            return self.reason
+        if self.pointer is None:
+            return f"{self.reason}: operation {self.index}"
+        pointer = repr(self.pointer)
+        if len(pointer) > LONGEST_PATH_SHOWN:
+            pointer = pointer[: LONGEST_PATH_SHOWN - 3] + "..."
+        return f"{self.reason}: operation {self.index}, at {pointer}"
+
+
+class PatternError(UnspoolError, ValueError):
+    """A path or a path pattern that cannot be read, or that asks what a stream cannot answer yet."""
+
+    def __init__(self, reason: str, offset: int) -> None:
+        super().__init__(reason, offset)
+        self.reason = reason
+        self.offset = offset
+
+    def __str__(self) -> str:
+        return f"{self.reason}, at offset {self.offset}"
+
+
+class StateError(UnspoolError, RuntimeError):
+    """A call that does not fit the state of its object, such as feeding a closed parser."""
