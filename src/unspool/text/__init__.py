@@ -1,0 +1,1 @@
+"""Filters that stand before the reader."""
