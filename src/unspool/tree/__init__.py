@@ -1,0 +1,1 @@
+"""The immutable tree: nodes, and the fold that grows them."""

@@ -1,0 +1,169 @@
+"""An open container: its closed children, and what was last shown of it.
+
+What was shown, a plain value or a node, is never changed. It is made when somebody asks, out of what was shown last
+time: one copy, the last place renewed, the news behind it. Where nothing changed, it is the same object again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast, final
+
+from ..missing import MISSING
+from ..sharing import appended
+from .nodes import NO_PARENT, ArrayNode, Node, ObjectNode
+
+if TYPE_CHECKING:
+    from ..native import i64
+
+__all__ = ["Branch", "Owner"]
+
+
+@final
+class Owner:
+    """A token: who holds it may change the branches made with it in place."""
+
+    __slots__ = ()
+
+
+@final
+class Branch:
+    """One open container. Those around it are reached by `outer`; what is open inside it is not its business."""
+
+    __slots__ = (
+        "_items",
+        "_keys",
+        "_node",
+        "_shown",
+        "_shown_key",
+        "_shown_open",
+        "_shown_size",
+        "_size",
+        "id",
+        "is_object",
+        "key",
+        "level",
+        "outer",
+        "owner",
+    )
+
+    def __init__(self, owner: Owner, outer: Branch | None, is_object: bool, key: str | None, id: i64) -> None:
+        self.owner = owner
+        self.outer = outer
+        self.level: i64 = 0 if outer is None else outer.level + 1
+        self.is_object = is_object
+        self.key = key  # under which it stands in `outer`, if that is an object
+        self.id: i64 = id
+        self._items: list[Node] = []
+        self._keys: list[str] = []
+        self._size: i64 = 0  # so many of the items and keys are ours
+        # What was shown: a plain value with so many closed children, and then maybe an open one.
+        self._shown: object = None
+        self._shown_size: i64 = 0
+        self._shown_key: str | None = None
+        self._shown_open: object = MISSING
+        self._node: Node | None = None
+
+    def copy(self, owner: Owner) -> Branch:
+        """The same branch, for another owner to change."""
+        other = Branch(owner, self.outer, self.is_object, self.key, self.id)
+        other._items = self._items
+        other._keys = self._keys
+        other._size = self._size
+        other._node = self._node
+        other.adopt(self)
+        return other
+
+    def adopt(self, older: Branch) -> None:
+        """Go on from what was shown of an older version of this container."""
+        self._shown = older._shown
+        self._shown_size = older._shown_size
+        self._shown_key = older._shown_key
+        self._shown_open = older._shown_open
+
+    @property
+    def parent_id(self) -> int:
+        outer = self.outer
+        return NO_PARENT if outer is None else outer.id
+
+    def add(self, key: str | None, child: Node) -> None:
+        """A child has closed."""
+        self._items = appended(self._items, self._size, child)
+        if key is not None:
+            self._keys = appended(self._keys, self._size, key)
+        self._size += 1
+
+    def value(self, key: str | None, open: object) -> object:
+        """The plain value, with `open` under `key` for the child that is open; MISSING if none is."""
+        size = self._size
+        shown = self._shown
+        if shown is not None:
+            if size == self._shown_size:
+                if open is self._shown_open and (open is MISSING or key == self._shown_key):
+                    return shown
+            elif (
+                open is MISSING
+                and size == self._shown_size + 1
+                and self._items[size - 1].value is self._shown_open
+                and (not self.is_object or self._keys[size - 1] == self._shown_key)
+            ):
+                self._shown_size = size  # the open child has closed, and that is all
+                self._shown_open = MISSING
+                return shown
+        shown = self._dict(key, open) if self.is_object else self._list(open)
+        self._shown = shown
+        self._shown_size = size
+        self._shown_key = key
+        self._shown_open = open
+        return shown
+
+    def _list(self, open: object) -> list[object]:
+        items = self._items
+        size = self._size
+        old: list[object] = [] if self._shown is None else cast("list[object]", self._shown)
+        i = self._shown_size
+        if i == size and open is not MISSING and len(old) > size:  # only the last one has changed
+            values = old[:]
+            values[size] = open
+            return values
+        values = old[:i]
+        while i < size:
+            values.append(items[i].value)
+            i += 1
+        if open is not MISSING:
+            values.append(open)
+        return values
+
+    def _dict(self, key: str | None, open: object) -> dict[str, object]:
+        items = self._items
+        keys = self._keys
+        size = self._size
+        i = self._shown_size
+        values: dict[str, object] = {}
+        if self._shown is not None and (
+            self._shown_open is MISSING or self._shown_key == (keys[i] if i < size else key)
+        ):
+            values = cast("dict[str, object]", self._shown).copy()
+        else:
+            i = 0  # what is shown has an open child that is not one of ours
+        while i < size:
+            values[keys[i]] = items[i].value
+            i += 1
+        if key is not None:
+            values[key] = open
+        return values
+
+    def open_node(self, key: str | None, open: Node | None, plain: object) -> Node:
+        """The node of this container, with this value, and `open` under `key` for the child that is open."""
+        node = self._node
+        if node is None or not node.is_version(self._size, open, plain):
+            node = self._node = self._make(False, key, open, plain)
+        return node
+
+    def closed_node(self, plain: object) -> Node:
+        """The node of this container, now that it has closed with this value."""
+        return self._make(True, None, None, plain)
+
+    def _make(self, closed: bool, key: str | None, open: Node | None, plain: object) -> Node:
+        if self.is_object:
+            return ObjectNode(self.id, self.parent_id, closed, self._items, self._size, open, plain, self._keys, key)
+        return ArrayNode(self.id, self.parent_id, closed, self._items, self._size, open, plain)

@@ -1,0 +1,269 @@
+"""Events to tree: the sink that grows it.
+
+Nothing is renewed while text is read but the branch that got a child. Nodes for what is still open, and plain values,
+are made when somebody asks. A fold that was forked leaves the branches it has as they are: it copies one before it
+adds to it, so both sides go on without seeing each other.
+
+What closes without having grown in this fragment must be the object that the fold before shows, whoever is asked
+first, and whenever. So the value of such a thing is asked of the fold before; and a fold that shows nothing new at all
+asks it for everything.
+"""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import TYPE_CHECKING, Final, cast, final
+
+from ..core.sink import Sink
+from ..missing import MISSING
+from ..sharing import appended
+from .branch import Branch, Owner
+from .nodes import NO_PARENT, BooleanNode, Node, NullNode, NumberNode, StringNode
+
+if TYPE_CHECKING:
+    from ..core.reader import Reader
+    from ..errors import JSONSyntaxError
+    from ..native import i64
+
+__all__ = ["SHOWING", "TreeFold"]
+
+# What is shown is made when it is first asked for, and remembered in places that forks share. Whoever asks a fold that
+# others may know holds this. It is held for microseconds, and nothing is waited for meanwhile.
+SHOWING: Final = Lock()
+
+
+@final
+class TreeFold(Sink):
+    """Grows the tree of one document; with several, of the newest, and `finished` has those that closed."""
+
+    __slots__ = (
+        "_before",
+        "_closed",
+        "_error_count",
+        "_errors",
+        "_has_grown",
+        "_in_string",
+        "_owner",
+        "_reader",
+        "_same_as",
+        "_shown",
+        "_shown_branch",
+        "_string",
+        "_string_id",
+        "_string_key",
+        "_text",
+        "_top",
+        "finished",
+    )
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader  # keeps the text of the open string
+        self._owner = Owner()
+        self._top: Branch | None = None  # the innermost open container
+        self._closed: Node | None = None  # the root, once it has closed
+        self._in_string = False
+        self._string_key: str | None = None
+        self._string_id: i64 = 0
+        self._text = ""  # what was last shown of the open string, as text and as a node
+        self._string: StringNode | None = None
+        self._errors: list[JSONSyntaxError] = []
+        self._error_count: i64 = 0
+        self._before: TreeFold | None = None  # while a fragment is read: where it started
+        self._same_as: TreeFold | None = None  # the fold that shows the same value as this one
+        self._has_grown = False  # in this fragment
+        self._shown: list[object] = []  # once settled: what was shown of the open containers, from the innermost
+        self._shown_branch: Branch | None = None  # the last one of them
+        self.finished: list[Node] = []  # the roots that closed since it was last emptied
+
+    def fork(self, reader: Reader) -> TreeFold:
+        """A fold that goes on from here on its own. This one must not go on: it keeps its branches."""
+        other = TreeFold(reader)
+        other._top = self._top
+        other._closed = self._closed
+        other._in_string = self._in_string
+        other._string_key = self._string_key
+        other._string_id = self._string_id
+        other._text = self._text
+        other._string = self._string
+        other._errors = self._errors
+        other._error_count = self._error_count
+        other._before = self
+        return other
+
+    def settle(self) -> None:
+        """The fragment is read. From now on nothing changes, and what is shown is always the same."""
+        before = self._before
+        if before is not None and not self._has_grown:
+            self._same_as = before if before._same_as is None else before._same_as
+        self._before = None
+
+    @property
+    def errors(self) -> tuple[JSONSyntaxError, ...]:
+        return tuple(self._errors[: self._error_count])
+
+    @property
+    def has_closed(self) -> bool:
+        """There is a root, and it is closed."""
+        return self._closed is not None and self._top is None and not self._in_string
+
+    # What can be asked of a fold that goes on: as it stands now.
+
+    def value(self) -> object:
+        """The plain value of the document."""
+        branch = self._top
+        key: str | None = None
+        value: object = MISSING
+        if self._in_string:
+            value = self.text()
+            key = self._string_key
+        elif branch is None and self._closed is not None:
+            value = self._closed.value
+        while branch is not None:
+            value = branch.value(key, value)
+            key = branch.key
+            branch = branch.outer
+        return value
+
+    def text(self) -> str:
+        """Of the string that is open, what is known."""
+        text = self._text
+        if len(text) != self._reader.length:  # it only grows: the same length is the same text
+            text = self._text = self._reader.text()
+        return text
+
+    @property
+    def in_string(self) -> bool:
+        return self._in_string
+
+    @property
+    def shown_text(self) -> str:
+        """What was last shown of a string: if it is as long as the open one, it is all of it."""
+        return self._text
+
+    # What can be asked of a fold that is settled: always the same object. SHOWING must be held.
+
+    def show_value(self, level: i64) -> object:
+        """The plain value of the open container at this level; 0 is the whole document."""
+        if self._same_as is not None:
+            return self._same_as.show_value(level)
+        top = self._top
+        if top is None:
+            return self.value()
+        shown = self._shown
+        place = top.level - level
+        while len(shown) <= place:
+            if not shown:
+                branch = top
+                value = branch.value(self._string_key, self.text()) if self._in_string else branch.value(None, MISSING)
+            else:
+                inner = cast("Branch", self._shown_branch)
+                branch = cast("Branch", inner.outer)
+                value = branch.value(inner.key, shown[-1])
+            shown.append(value)
+            self._shown_branch = branch
+        return shown[place]
+
+    def show_text(self) -> str:
+        """Of the string that is open, what is known."""
+        return self.text() if self._same_as is None else self._same_as.show_text()
+
+    def show_root(self) -> Node | None:
+        """The tree of the document."""
+        branch = self._top
+        key: str | None = None
+        node: Node | None = None
+        if self._in_string:
+            node = self._open_string(self.show_text())
+            key = self._string_key
+        elif branch is None:
+            node = self._closed
+        while branch is not None:
+            node = branch.open_node(key, node, self.show_value(branch.level))
+            key = branch.key
+            branch = branch.outer
+        return node
+
+    def _open_string(self, text: str) -> Node:
+        node = self._string
+        if node is None or node.id != self._string_id or node.text is not text:
+            node = self._string = StringNode(self._string_id, self._parent_id(), False, text)
+        return node
+
+    # What the reader tells.
+
+    def start_container(self, is_object: bool, key: str | None, index: i64, node_id: i64, offset: i64) -> None:
+        self._has_grown = True
+        self._top = Branch(self._owner, self._top, is_object, key, node_id)
+
+    def end_container(self, is_object: bool, node_id: i64, offset: i64) -> None:
+        branch = self._top
+        assert branch is not None
+        before = self._before
+        if before is None or self._has_grown:
+            plain = branch.value(None, MISSING)
+        else:
+            with SHOWING:
+                plain = before.show_value(branch.level)
+        self._top = branch.outer
+        self._add(branch.key, branch.closed_node(plain))
+
+    def start_string(self, key: str | None, index: i64, node_id: i64, offset: i64) -> None:
+        self._has_grown = True
+        self._in_string = True
+        self._string_key = key
+        self._string_id = node_id
+        self._text = ""
+
+    def grow_string(self, text: str, offset: i64) -> None:
+        self._has_grown = True  # the reader keeps the text; it is asked for when somebody wants to see it
+
+    def end_string(self, text: str, offset: i64) -> None:
+        before = self._before
+        if before is not None and not self._has_grown:
+            with SHOWING:
+                text = before.show_text()
+        elif len(text) == len(self._text):
+            text = self._text
+        self._in_string = False
+        self._add(self._string_key, StringNode(self._string_id, self._parent_id(), True, text))
+
+    def whole_string(self, key: str | None, index: i64, text: str, node_id: i64, start: i64, end: i64) -> None:
+        self._has_grown = True
+        self._add(key, StringNode(node_id, self._parent_id(), True, text))
+
+    def number(self, key: str | None, index: i64, value: object, raw: str, node_id: i64, offset: i64) -> None:
+        self._has_grown = True
+        self._add(key, NumberNode(node_id, self._parent_id(), value, raw))
+
+    def literal(self, key: str | None, index: i64, value: bool | None, node_id: i64, offset: i64) -> None:
+        self._has_grown = True
+        if value is None:
+            self._add(key, NullNode(node_id, self._parent_id()))
+        else:
+            self._add(key, BooleanNode(node_id, self._parent_id(), value))
+
+    def error(self, error: JSONSyntaxError, node_id: i64, goes_on: bool) -> None:
+        self._errors = appended(self._errors, self._error_count, error)
+        self._error_count += 1
+        if goes_on and self._in_string:
+            self._has_grown = True
+            self._in_string = False
+
+    def _parent_id(self) -> i64:
+        top = self._top
+        return NO_PARENT if top is None else top.id
+
+    def _own_top(self) -> Branch:
+        top = self._top
+        assert top is not None
+        if top.owner is not self._owner:
+            with SHOWING:
+                top = self._top = top.copy(self._owner)
+        return top
+
+    def _add(self, key: str | None, node: Node) -> None:
+        if self._top is None:
+            self._closed = node
+            self.finished.append(node)
+        else:
+            self._own_top().add(key, node)
