@@ -1,0 +1,228 @@
+"""The handles: objects that are fed fragments, and hold what became of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, final
+
+from .core.dialect import Dialect
+from .core.options import Options
+from .core.sink import EventList
+from .errors import StateError
+from .intake import Intake
+from .parsing import ParserState
+from .tree.fold import TreeFold
+from .tree.live import LiveFold
+
+if TYPE_CHECKING:
+    from .errors import JSONSyntaxError
+    from .events import Event
+    from .intake import Fragment
+    from .text.extract import Skipped
+    from .tree.nodes import Node
+
+__all__ = ["FragmentParser", "ValueParser"]
+
+CLOSED = "the parser is closed; reset() starts it anew"
+
+
+@final
+class FragmentParser:
+    """Fragments in, events out. Its memory is O(depth + the open token), whatever the length of the text.
+
+    >>> parser = FragmentParser()
+    >>> for event in parser.feed('{"name": "Ma'):
+    ...     print(event.kind, event.path, event.value)
+    start_object $ None
+    start_string $.name None
+    partial_string $.name Ma
+
+    Errors are events too: the last event that a broken text gives is the error, and whatever follows gives none. With
+    ``extract=True`` the JSON may stand in other text, such as a Markdown block with prose around it.
+    """
+
+    __slots__ = ("_intake", "_is_closed", "_sink")
+
+    def __init__(self, options: Options | None = None, *, extract: bool = False) -> None:
+        self._intake = Intake(Dialect(options or Options()), extract)
+        self._sink = EventList()
+        self._is_closed = False
+
+    def feed(self, fragment: Fragment) -> list[Event]:
+        """Read one fragment, cut anywhere, and tell what became known with it."""
+        if self._is_closed:
+            raise StateError(CLOSED)
+        sink = self._sink
+        self._intake.feed(fragment, sink)
+        return sink.take()
+
+    def close(self) -> list[Event]:
+        """The text has ended: tell what became known by that, a number at the root, or that it is incomplete."""
+        if not self._is_closed:
+            self._intake.finish(self._sink)
+            self._is_closed = True
+        return self._sink.take()
+
+    def reset(self) -> None:
+        """Start anew with the same options."""
+        self._intake = self._intake.fresh()
+        self._sink = EventList()
+        self._is_closed = False
+
+    @property
+    def is_complete(self) -> bool:
+        """The root value is closed, no token is in flight, nothing is wrong."""
+        return self._intake.is_complete
+
+    @property
+    def is_stopped(self) -> bool:
+        """An error ended the reading: nothing more will come."""
+        return self._intake.reader.is_failed
+
+    @property
+    def error(self) -> JSONSyntaxError | None:
+        """The first error, if there was one."""
+        return self._intake.reader.error
+
+    @property
+    def errors(self) -> tuple[JSONSyntaxError, ...]:
+        """All errors so far: more than one only with ``Options(on_error="skip")``."""
+        return tuple(self._sink.errors)
+
+    @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """With ``extract=True``: what was not JSON, where, and why."""
+        return self._intake.skipped
+
+
+@final
+class ValueParser:
+    """Fragments in, the value so far at any moment.
+
+    >>> parser = ValueParser()
+    >>> parser.feed('{"days": [{"title": "Arri')
+    >>> parser.value
+    {'days': [{'title': 'Arri'}]}
+    >>> parser.feed('val"}')
+    >>> parser.value, parser.is_complete
+    ({'days': [{'title': 'Arrival'}]}, False)
+
+    A value that was handed out never changes; the next one shares with it whatever did not change, by identity. With
+    ``live=True`` there is one value that grows in place instead: cheaper, but what was handed out changes. With
+    ``extract=True`` the JSON may stand in other text, such as a Markdown block with prose around it.
+    """
+
+    __slots__ = ("_intake", "_is_closed", "_live", "_tree")
+
+    def __init__(self, options: Options | None = None, *, live: bool = False, extract: bool = False) -> None:
+        self._intake = Intake(Dialect(options or Options()), extract)
+        self._live = LiveFold(self._intake.reader) if live else None
+        self._tree = TreeFold(self._intake.reader)
+        self._is_closed = False
+
+    def feed(self, fragment: Fragment) -> None:
+        """Read one fragment, cut anywhere. Raises the `JSONSyntaxError` of a broken text, now and ever after."""
+        if self._is_closed:
+            raise StateError(CLOSED)
+        live = self._live
+        if live is None:
+            tree = self._tree
+            if tree.finished:
+                tree.finished = []
+            self._intake.feed(fragment, tree)
+        else:
+            if live.finished:
+                live.finished = []
+            self._intake.feed(fragment, live)
+        self._raise_fault()
+
+    def close(self) -> object:
+        """The text has ended: the final value. Raises if it is broken or incomplete."""
+        if not self._is_closed:
+            self._tree.finished = []
+            if self._live is not None:
+                self._live.finished = []
+            self._intake.finish(self._tree if self._live is None else self._live)
+            self._is_closed = True
+        self._raise_fault()
+        return self.value
+
+    def reset(self) -> None:
+        """Start anew with the same options."""
+        self._intake = self._intake.fresh()
+        self._live = None if self._live is None else LiveFold(self._intake.reader)
+        self._tree = TreeFold(self._intake.reader)
+        self._is_closed = False
+
+    def __enter__(self) -> ValueParser:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
+        if kind is None:
+            self.close()
+
+    @property
+    def value(self) -> object:
+        """The value as it stands; `MISSING` before there is any."""
+        reader = self._intake.reader
+        live = self._live
+        if live is not None:
+            value = live.value()
+            if live.in_string:
+                reader.compact(live.shown_text)
+            return value
+        tree = self._tree
+        value = tree.value()
+        if tree.in_string:
+            reader.compact(tree.shown_text)
+        return value
+
+    @property
+    def root(self) -> Node | None:
+        """The tree as it stands; None before there is any."""
+        return self.state.root
+
+    @property
+    def state(self) -> ParserState:
+        """The state of the pure parser that has read the same: to keep, to fork, to dump."""
+        tree = self._kept_tree()
+        intake = self._intake
+        self._intake = intake.fork()
+        self._tree = tree.fork(self._intake.reader)
+        return ParserState(intake, tree, None, None)
+
+    @property
+    def finished(self) -> tuple[object, ...]:
+        """The values that the last fragment closed: with ``Options(multiple=True)`` there may be several."""
+        if self._live is not None:
+            return tuple(self._live.finished)
+        return tuple([node.value for node in self._tree.finished])
+
+    @property
+    def is_complete(self) -> bool:
+        """The root value is closed, no token is in flight, nothing is wrong."""
+        return self._intake.is_complete
+
+    @property
+    def error(self) -> JSONSyntaxError | None:
+        """The first error, if there was one."""
+        return self._intake.reader.error
+
+    @property
+    def errors(self) -> tuple[JSONSyntaxError, ...]:
+        """All errors so far: more than one only with ``Options(on_error="skip")``."""
+        return self._tree.errors if self._live is None else tuple(self._live.errors)
+
+    @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """With ``extract=True``: what was not JSON, where, and why."""
+        return self._intake.skipped
+
+    def _kept_tree(self) -> TreeFold:
+        if self._live is not None:
+            raise StateError("a live parser keeps no tree")
+        return self._tree
+
+    def _raise_fault(self) -> None:
+        reader = self._intake.reader
+        if reader.is_failed:
+            raise self.errors[-1]
