@@ -1,0 +1,171 @@
+"""Iterators over any source of fragments, and their async twins.
+
+They deliver what came before a fault, then raise it. Where the source is a generator, it is closed together with
+the iterator, so leaving a loop half-way leaves nothing open behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Generator
+from contextlib import aclosing, closing, nullcontext
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from .errors import JSONSyntaxError
+from .handles import FragmentParser, ValueParser
+from .missing import MISSING
+from .select import Selector
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+
+    from .core.options import Options
+    from .events import Event
+    from .intake import Fragment
+    from .select import Pattern
+
+__all__ = ["aiter_events", "aiter_values", "iter_events", "iter_values"]
+
+T = TypeVar("T")
+
+
+def iter_events(
+    fragments: Iterable[Fragment],
+    options: Options | None = None,
+    *,
+    select: str | Pattern | None = None,
+    extract: bool = False,
+) -> Iterator[Event]:
+    """The events of a text that comes in fragments.
+
+    With `select`, only the events of the values that match the path pattern, with everything inside them. With
+    `extract`, the JSON may stand in other text.
+
+    A text that is broken or incomplete raises its `JSONSyntaxError` after the events before it. With
+    ``Options(on_error="skip")`` an error after which reading goes on is an event; only the last one is raised.
+    """
+    return _iterate(fragments, _Events(options, select, extract))
+
+
+def aiter_events(
+    fragments: AsyncIterable[Fragment],
+    options: Options | None = None,
+    *,
+    select: str | Pattern | None = None,
+    extract: bool = False,
+) -> AsyncIterator[Event]:
+    """As `iter_events`, for a source that is awaited."""
+    return _aiterate(fragments, _Events(options, select, extract))
+
+
+def iter_values(
+    fragments: Iterable[Fragment], options: Options | None = None, *, every: bool = False, extract: bool = False
+) -> Iterator[object]:
+    """The value so far, for each fragment that changed something visible; with `every`, for each fragment.
+
+    What was yielded never changes, and shares with the next value whatever did not change. Where one text has several
+    documents, each is yielded when it closes. A text that is broken or incomplete raises its `JSONSyntaxError` after
+    the values before it.
+    """
+    return _iterate(fragments, _Values(options, every, extract))
+
+
+def aiter_values(
+    fragments: AsyncIterable[Fragment], options: Options | None = None, *, every: bool = False, extract: bool = False
+) -> AsyncIterator[object]:
+    """As `iter_values`, for a source that is awaited."""
+    return _aiterate(fragments, _Values(options, every, extract))
+
+
+def _iterate(fragments: Iterable[Fragment], stage: _Stage[T]) -> Generator[T, None, None]:
+    with closing(fragments) if isinstance(fragments, Generator) else nullcontext():
+        for fragment in fragments:
+            yield from stage.feed(fragment)
+            stage.raise_fault()
+        yield from stage.close()
+        stage.raise_fault()
+
+
+async def _aiterate(fragments: AsyncIterable[Fragment], stage: _Stage[T]) -> AsyncGenerator[T, None]:
+    async with aclosing(fragments) if isinstance(fragments, AsyncGenerator) else nullcontext():
+        async for fragment in fragments:
+            for item in stage.feed(fragment):
+                yield item
+            stage.raise_fault()
+        for item in stage.close():
+            yield item
+        stage.raise_fault()
+
+
+class _Stage(Protocol[T]):
+    """Fragment in, what is to be delivered out, and the fault to raise behind it."""
+
+    def feed(self, fragment: Fragment) -> list[T]: ...
+
+    def close(self) -> list[T]: ...
+
+    def raise_fault(self) -> None: ...
+
+
+class _Events:
+    def __init__(self, options: Options | None, select: str | Pattern | None, extract: bool) -> None:
+        self._parser = FragmentParser(options, extract=extract)
+        self._selector = None if select is None else Selector(select)
+        self._fault: JSONSyntaxError | None = None
+
+    def feed(self, fragment: Fragment) -> list[Event]:
+        return self._take(self._parser.feed(fragment))
+
+    def close(self) -> list[Event]:
+        return self._take(self._parser.close())
+
+    def _take(self, events: list[Event]) -> list[Event]:
+        if self._parser.is_stopped and events:
+            last = events[-1].value
+            if isinstance(last, JSONSyntaxError):
+                self._fault = last
+                events.pop()
+        if self._selector is not None:
+            return [event for event in events if self._selector.selects(event)]
+        return events
+
+    def raise_fault(self) -> None:
+        if self._fault is not None:
+            raise self._fault
+
+
+class _Values:
+    def __init__(self, options: Options | None, every: bool, extract: bool) -> None:
+        self._parser = ValueParser(options, extract=extract)
+        self._every = every
+        self._last: object = MISSING
+        self._is_closed = False  # the document of the last one
+        self._fault: JSONSyntaxError | None = None
+
+    def feed(self, fragment: Fragment) -> list[object]:
+        try:
+            self._parser.feed(fragment)
+        except JSONSyntaxError as error:
+            self._fault = error
+        return self._take(self._every)
+
+    def close(self) -> list[object]:
+        try:
+            self._parser.close()
+        except JSONSyntaxError as error:
+            self._fault = error
+        return self._take(False)
+
+    def _take(self, every: bool) -> list[object]:
+        values = []
+        for value in self._parser.finished:
+            if value is not self._last or self._is_closed:  # the next document may have the very same value
+                values.append(value)
+            self._last, self._is_closed = value, True
+        if self._parser.value is not self._last:
+            self._last, self._is_closed = self._parser.value, False
+            values.append(self._last)
+        return values or [self._last] if every else values
+
+    def raise_fault(self) -> None:
+        if self._fault is not None:
+            raise self._fault
