@@ -1,0 +1,32 @@
+"""What holds for every test: how many examples hypothesis tries, and where the shared data is.
+
+HYPOTHESIS_PROFILE chooses the number of examples: quick, default, or long (`make test-long`).
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import settings
+
+from tests.support import shared
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# No deadline: whether a reading is quick enough is for the tests that measure it, not for a busy machine.
+settings.register_profile("default", deadline=None, max_examples=100, print_blob=True)
+settings.register_profile("quick", settings.get_profile("default"), max_examples=25)
+settings.register_profile("long", settings.get_profile("default"), max_examples=5000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+@pytest.fixture
+def shared_data() -> Path:
+    """The folder ../shared/data; a test that asks for it is skipped where it is absent."""
+    folder = shared.shared_data()
+    if folder is None:
+        pytest.skip(shared.NOT_HERE)
+    return folder

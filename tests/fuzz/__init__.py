@@ -1,0 +1,1 @@
+"""Random bytes against everything that always holds: `make fuzz`."""

@@ -1,0 +1,295 @@
+"""What the package shows to the world: its names, its layers, its build, and the examples in its documentation."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import inspect
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+import unspool
+from tests.support.shared import PROJECT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SOURCES = PROJECT / "src" / "unspool"
+
+PUBLIC = [
+    "COMPILED",
+    "MISSING",
+    "Code",
+    "Event",
+    "Fragment",
+    "FragmentParser",
+    "IncompleteJSONError",
+    "JSONSyntaxError",
+    "Kind",
+    "LimitError",
+    "Options",
+    "OptionsError",
+    "ParserState",
+    "PatchError",
+    "Path",
+    "PatternError",
+    "Position",
+    "StateError",
+    "UnspoolError",
+    "ValueParser",
+    "__version__",
+    "aiter_events",
+    "aiter_values",
+    "create_state",
+    "finalize",
+    "iter_events",
+    "iter_values",
+    "parse_chunk",
+]
+
+LAYERS = [
+    "_version",
+    "errors",
+    "missing",
+    "native",
+    "sharing",
+    "quoting",
+    "path",
+    "events",
+    "core.options",
+    "core.modes",
+    "core.scan",
+    "core.frames",
+    "core.dialect",
+    "core.sink",
+    "core.state",
+    "core.tokens",
+    "core.reader",
+    "core.writer",
+    "tree.nodes",
+    "tree.branch",
+    "tree.fold",
+    "tree.live",
+    "text.utf8",
+    "text.extract",
+    "intake",
+    "persist",
+    "parsing",
+    "handles",
+    "select",
+    "streams",
+    "patch",
+]
+"""A total order: a module imports only what stands before it. The package itself, `unspool`, stands behind all."""
+
+needs_docstrings = pytest.mark.skipif(unspool.COMPILED, reason="the compiler leaves the docstrings out")
+
+
+# Names
+
+
+def test_public_names() -> None:
+    """`__all__` names exactly what is public: nothing else is shown, and all of it can be imported."""
+    assert sorted(unspool.__all__) == sorted(PUBLIC)
+    modules = {module.name for module in pkgutil.iter_modules(unspool.__path__)}
+    shown = {name for name in vars(unspool) if not name.startswith("_")}
+    assert shown - modules == set(PUBLIC) - {"__version__"}
+
+
+@needs_docstrings
+@pytest.mark.parametrize("name", [name for name in PUBLIC if isinstance(getattr(unspool, name, None), type)])
+def test_public_classes_are_documented(name: str) -> None:
+    """Every public class says what it is, and so do its public methods and properties."""
+    cls = getattr(unspool, name)
+    assert inspect.getdoc(cls)
+    members = {name: member for name, member in vars(cls).items() if not name.startswith("_")}
+    acting = [name for name, member in members.items() if isinstance(member, property) or callable(getattr(cls, name))]
+    assert [name for name in acting if not inspect.getdoc(getattr(cls, name))] == []
+
+
+@needs_docstrings
+@pytest.mark.parametrize("name", [name for name in PUBLIC if inspect.isroutine(getattr(unspool, name, None))])
+def test_public_functions_are_documented(name: str) -> None:
+    """Every public function says what it does."""
+    assert inspect.getdoc(getattr(unspool, name))
+
+
+def test_version() -> None:
+    """The version is one that installers understand."""
+    assert re.fullmatch(r"\d+\.\d+\.\d+((a|b|rc|\.dev)\d+)?", unspool.__version__)
+
+
+def test_types_are_announced() -> None:
+    """The package tells type checkers that it is typed."""
+    assert (Path(str(unspool.__file__)).parent / "py.typed").is_file()
+
+
+# The build
+
+
+def test_the_expected_build_is_tested() -> None:
+    """UNSPOOL_EXPECT says which build is meant, and that is the one at hand; without it, either is fine."""
+    found = "compiled" if unspool.COMPILED else "pure"
+    assert os.environ.get("UNSPOOL_EXPECT", found) == found
+
+
+def compiled_modules() -> list[str]:
+    """The modules that setup.py compiles."""
+    for statement in ast.parse((PROJECT / "setup.py").read_text()).body:
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "COMPILED_MODULES":
+            paths: list[str] = ast.literal_eval(statement.value)
+            return [path.removeprefix("src/").removesuffix(".py").replace("/", ".") for path in paths]
+    raise AssertionError("setup.py has no COMPILED_MODULES")
+
+
+def test_all_or_nothing_is_compiled() -> None:
+    """Either every hot module is compiled or none is: a mixture would be neither of the two builds that are tested."""
+    hot = [importlib.import_module(name) for name in compiled_modules()]
+    assert hot
+    assert {module.__name__ for module in hot if not str(module.__file__).endswith(".py")} == {
+        module.__name__ for module in hot if unspool.COMPILED
+    }
+
+
+STANDARD_ONLY = """
+import sys
+sys.path.insert(0, {folder!r})
+import unspool
+for name in {modules!r}:
+    __import__("unspool." + name)
+print(*sorted({{name.partition(".")[0] for name in sys.modules}} - sys.stdlib_module_names - {{"unspool", "__main__"}}))
+"""
+
+
+def test_nothing_else_is_imported() -> None:
+    """No module of the package needs anything but the standard library and itself."""
+    folder = str(Path(str(unspool.__file__)).parents[1])
+    code = STANDARD_ONLY.format(folder=folder, modules=LAYERS)
+    run = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (0, "")
+    others = [name for name in run.stdout.split() if not name.endswith("__mypyc")]  # what the compiled modules share
+    assert others == []
+
+
+# Layers
+
+
+def modules_of_the_source() -> dict[str, Path]:
+    """All modules but the `__init__` of packages."""
+    modules = {".".join(path.relative_to(SOURCES).with_suffix("").parts): path for path in SOURCES.rglob("*.py")}
+    return {name: path for name, path in modules.items() if not name.endswith("__init__")}
+
+
+def imports(path: Path) -> Iterator[str]:
+    """The modules of the package that a module imports when it runs, as LAYERS names them."""
+    package = path.relative_to(SOURCES).parent.parts
+    skipped: set[ast.AST] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.If) and ast.unparse(node.test) in {"TYPE_CHECKING", "MYPY"}:
+            skipped.update(inner for statement in node.body for inner in ast.walk(statement))
+        if node in skipped:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name.removeprefix("unspool.") for alias in node.names if alias.name.startswith("unspool"))
+        elif isinstance(node, ast.ImportFrom) and node.level:
+            base = (*package[: len(package) + 1 - node.level], *(node.module or "").split("."))
+            for alias in node.names:
+                full = ".".join(part for part in (*base, alias.name) if part)
+                yield full if full in LAYERS else full.rpartition(".")[0]
+        elif isinstance(node, ast.ImportFrom) and str(node.module).startswith("unspool"):
+            yield str(node.module).removeprefix("unspool").removeprefix(".")
+
+
+def test_every_module_has_its_layer() -> None:
+    """Each module of the source stands in the order of layers, once."""
+    assert sorted(LAYERS) == sorted(modules_of_the_source())
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_layers(name: str) -> None:
+    """A module imports only what stands above it."""
+    above = LAYERS[: LAYERS.index(name)]
+    path = modules_of_the_source()[name]
+    assert [imported for imported in imports(path) if imported not in above] == []
+
+
+def test_packages_hold_nothing() -> None:
+    """The `__init__` of a package inside is a docstring and nothing else: names come from modules."""
+    packages = [path for path in SOURCES.rglob("__init__.py") if path.parent != SOURCES]
+    assert packages
+    for path in packages:
+        (statement,) = ast.parse(path.read_text()).body
+        assert isinstance(statement, ast.Expr)
+
+
+# Documentation
+
+
+class Block(NamedTuple):
+    """A piece of code in a page."""
+
+    line: int
+    code: str
+
+    @property
+    def is_session(self) -> bool:
+        return self.code.lstrip().startswith(">>>")
+
+
+FENCE = re.compile(
+    r"^(?P<indent> *)```(?:python|pycon|py)\b[^\n]*\n(?P<code>.*?)^(?P=indent)```", re.MULTILINE | re.DOTALL
+)
+
+
+def blocks(page: Path) -> list[Block]:
+    text = page.read_text(encoding="utf-8")
+    return [
+        Block(text.count("\n", 0, found.start("code")) + 1, dedent(found["code"])) for found in FENCE.finditer(text)
+    ]
+
+
+PAGES = [page for page in (PROJECT / "README.md", *sorted((PROJECT / "docs").rglob("*.md"))) if page.is_file()]
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if blocks(page)], ids=lambda page: str(page.relative_to(PROJECT))
+)
+def test_examples_of_the_documentation(page: Path) -> None:
+    """Every block of Python in the documentation runs, one after another, and shows what it says it shows."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for block in blocks(page):
+        if not block.is_session:
+            exec(compile("\n" * (block.line - 1) + block.code, str(page), "exec"), names)
+            continue
+        session = doctest.DocTestParser().get_doctest(block.code, names, page.name, str(page), block.line - 1)
+        runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
+        report: list[str] = []
+        assert runner.run(session, out=report.append, clear_globs=False).failed == 0, "".join(report)
+        names = session.globs
+
+
+def modules_with_examples() -> list[str]:
+    found: list[str] = []
+    for name in ["unspool", *(f"unspool.{name}" for name in LAYERS)]:
+        module = importlib.import_module(name)
+        if any(test.examples for test in doctest.DocTestFinder().find(module)):
+            found.append(name)
+    return found
+
+
+@needs_docstrings
+@pytest.mark.parametrize("name", modules_with_examples())
+def test_examples_of_the_docstrings(name: str) -> None:
+    """The examples in the docstrings show what really happens."""
+    results = doctest.testmod(importlib.import_module(name))
+    assert results.attempted > 0
+    assert results.failed == 0

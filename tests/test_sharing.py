@@ -1,0 +1,82 @@
+"""sharing.py: versions of one list never see each other."""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unspool import COMPILED
+from unspool.sharing import appended
+
+
+def test_the_newest_version_appends_in_place() -> None:
+    """Appending behind the last item changes nothing for older versions, and copies nothing."""
+    shared: list[str] = []
+    for size, item in enumerate("abc"):
+        assert appended(shared, size, item) is shared
+    assert shared == ["a", "b", "c"]
+
+
+def test_an_older_version_copies() -> None:
+    """Appending where another version has gone on leaves that one alone."""
+    shared = ["a", "b", "c"]
+    other = appended(shared, 1, "x")
+    assert (shared, other) == (["a", "b", "c"], ["a", "x"])
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers())))
+def test_every_version_stays_what_it_was(steps: list[tuple[int, int]]) -> None:
+    """Whichever versions are gone on with, in whatever order, each keeps its own items."""
+    versions: list[tuple[list[int], tuple[int, ...]]] = [([], ())]
+    for place, item in steps:
+        shared, items = versions[place % len(versions)]
+        versions.append((appended(shared, len(items), item), (*items, item)))
+    assert [tuple(shared[: len(items)]) for shared, items in versions] == [items for _, items in versions]
+
+
+class Overtaken(list[str]):
+    """A list to which another thread appends just before we do."""
+
+    def append(self, item: str) -> None:
+        super().append("theirs")
+        super().append(item)
+
+
+@pytest.mark.skipif(COMPILED, reason="compiled code does not ask a subclass of list")
+def test_whoever_was_first_wins() -> None:
+    """Between the look at the length and the append another may append: then ours is a copy, and theirs stays."""
+    shared = Overtaken(["a"])
+    ours = appended(shared, 1, "ours")
+    assert ours == ["a", "ours"]
+    assert ours is not shared
+    assert shared[:2] == ["a", "theirs"]
+    assert appended(shared, 2, "more") == ["a", "theirs", "more"]
+
+
+def go_on(shared: list[object], futures: list[tuple[object, list[object]]], together: threading.Barrier) -> None:
+    mine = object()
+    together.wait()
+    futures.append((mine, appended(shared, 1, mine)))
+
+
+def test_threads() -> None:
+    """Many threads that go on from one version at the same time each get a future of their own."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(25):
+            futures: list[tuple[object, list[object]]] = []
+            arguments = (["past"], futures, threading.Barrier(8))
+            threads = [threading.Thread(target=go_on, args=arguments) for _ in range(8)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert len(futures) == 8
+            assert all(future[:2] == ["past", mine] for mine, future in futures)
+    finally:
+        sys.setswitchinterval(before)
