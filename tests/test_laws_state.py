@@ -226,6 +226,25 @@ def test_law_10_identity(cut: tuple[str, list[str]]) -> None:
     assert [node.id for node in states[-1].walk()] == list(range(len(list(states[-1].walk()))))
 
 
+@given(st.data(), small_cuts)
+def test_law_10_identity_of_a_handle(data: st.DataObject, cut: tuple[str, list[str]]) -> None:
+    """A handle keeps identities too, whenever its value or its state is asked for; its states are those of the text."""
+    text, fragments = cut
+    assume("duplicate" not in repr(observe([text], duplicate_keys="error").errors))
+    parser, shown, kept = ValueParser(), [], []
+    for end, fragment in enumerate(fragments, 1):
+        with suppress(JSONSyntaxError):
+            parser.feed(fragment)
+        if data.draw(st.booleans()):
+            kept.append((end, parser.state))
+        if data.draw(st.booleans()):
+            shown.append(parser.value)
+    for earlier, later in pairwise(shown):
+        assert (earlier is later) is same(*[NOTHING if value is MISSING else value for value in (earlier, later)])
+    for end, state in kept:
+        assert show(state) == show(parse_chunk(create_state(), "".join(fragments[:end])))
+
+
 @given(strategies.cut(strategies.documents(small=True)))
 def test_law_10_new_containers_are_few(cut: tuple[str, list[str]]) -> None:
     """A fragment makes no more containers than the open ones and those it opened; all others are the same objects."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import json
 import pickle
 from typing import TYPE_CHECKING, Any
@@ -350,8 +349,6 @@ def test_pattern_is_a_value() -> None:
     for twin in (pickle.loads(pickle.dumps(pattern)), copy.copy(pattern), copy.deepcopy(pattern)):
         assert twin == pattern
         assert twin.matches(("days", 1))
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        pattern.text = "$"  # type: ignore[misc]
 
 
 def test_path_as_text() -> None:

@@ -52,8 +52,14 @@ class FragmentParser:
         if self._is_closed:
             raise StateError(CLOSED)
         sink = self._sink
-        self._intake.feed(fragment, sink)
-        return sink.take()
+        intake = self._intake
+        if intake.is_plain and isinstance(fragment, str):
+            intake.reader.feed(fragment, sink)
+        else:
+            intake.feed(fragment, sink)
+        events = sink.events
+        sink.events = []
+        return events
 
     def close(self) -> list[Event]:
         """The text has ended: tell what became known by that, a number at the root, or that it is incomplete."""
@@ -126,9 +132,11 @@ class ValueParser:
         live = self._live
         if live is None:
             tree = self._tree
-            if tree.finished:
-                tree.finished = []
-            self._intake.feed(fragment, tree)
+            tree.finished = None
+            if self._intake.is_plain and isinstance(fragment, str):
+                self._intake.reader.feed(fragment, tree)
+            else:
+                self._intake.feed(fragment, tree)
         else:
             if live.finished:
                 live.finished = []
@@ -138,7 +146,7 @@ class ValueParser:
     def close(self) -> object:
         """The text has ended: the final value. Raises if it is broken or incomplete."""
         if not self._is_closed:
-            self._tree.finished = []
+            self._tree.finished = None
             if self._live is not None:
                 self._live.finished = []
             self._intake.finish(self._tree if self._live is None else self._live)
@@ -185,9 +193,11 @@ class ValueParser:
     def state(self) -> ParserState:
         """The state of the pure parser that has read the same: to keep, to fork, to dump."""
         tree = self._kept_tree()
+        tree.settle()
         intake = self._intake
         self._intake = intake.fork()
         self._tree = tree.fork(self._intake.reader)
+        self._tree.finished = tree.finished
         return ParserState(intake, tree, None, None)
 
     @property
@@ -195,7 +205,7 @@ class ValueParser:
         """The values that the last fragment closed: with ``Options(multiple=True)`` there may be several."""
         if self._live is not None:
             return tuple(self._live.finished)
-        return tuple([node.value for node in self._tree.finished])
+        return tuple([node.value for node in self._tree.finished or ()])
 
     @property
     def is_complete(self) -> bool:

@@ -24,18 +24,20 @@ Fragment = str | bytes | bytearray | memoryview
 class Intake:
     """A reader, the first bytes of a character that was cut, and what finds the JSON, if that is wanted."""
 
-    __slots__ = ("extractor", "reader", "rest")
+    __slots__ = ("extractor", "is_plain", "reader", "rest")
 
     def __init__(self, dialect: Dialect, extract: bool) -> None:
         self.reader = Reader(dialect)
         self.rest = b""
         self.extractor = Extractor(dialect.multiple) if extract else None
+        self.is_plain = not extract  # text goes to the reader as it is: nothing to extract, no bytes were seen
 
     def fork(self) -> Intake:
         """An intake that goes on from here on its own."""
         other = Intake(self.reader.dialect, False)
         self.reader.copy_to(other.reader)
         other.rest = self.rest
+        other.is_plain = self.is_plain
         if self.extractor is not None:
             other.extractor = self.extractor.fork()
         return other
@@ -52,7 +54,7 @@ class Intake:
     @property
     def is_complete(self) -> bool:
         """The root value is closed, no token is in flight, nothing is wrong."""
-        return self.reader.is_complete and len(self.rest) == 0
+        return self.reader.is_complete and (len(self.rest) == 0 or self.extractor is not None)
 
     def feed(self, fragment: Fragment, sink: Sink) -> None:
         """Read one fragment."""
@@ -87,6 +89,7 @@ class Intake:
         reader = self.reader
         rest = self.rest + data
         self.rest = b""
+        self.is_plain = False
         is_broken = True
         while is_broken:
             text, rest, is_broken = decode(rest)

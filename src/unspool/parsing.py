@@ -73,7 +73,7 @@ class ParserState:
     @property
     def finished(self) -> tuple[object, ...]:
         """The values that the last fragment closed: with ``Options(multiple=True)`` there may be several."""
-        return tuple([node.value for node in self._fold.finished])
+        return tuple([node.value for node in self._fold.finished or ()])
 
     @property
     def is_complete(self) -> bool:

@@ -11,8 +11,6 @@ tree. What is stored is checked: data that was tampered with is a `StateError`, 
 
 from __future__ import annotations
 
-from decimal import Decimal
-from math import isinf
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from .core import modes
@@ -20,7 +18,7 @@ from .core.dialect import UNLIMITED, Dialect
 from .core.options import Options
 from .core.scan import HELD, number_run, read_escape
 from .core.state import LIMIT_CODES
-from .core.tokens import is_whole_number
+from .core.tokens import is_whole_number, number_value
 from .errors import Code, IncompleteJSONError, JSONSyntaxError, LimitError, Position, StateError, UnspoolError
 from .intake import Intake
 from .path import Path
@@ -124,6 +122,7 @@ def _load(data: Any) -> tuple[Intake, TreeFold]:
     intake = Intake(Dialect(options), False)
     if data["extract"] is not None:
         intake.extractor = Extractor.load(data["extract"])
+        intake.is_plain = False
         _check(intake.extractor.multiple is options.multiple, "its text")
     reader = intake.reader
     fold = TreeFold(reader)
@@ -138,6 +137,7 @@ def _load(data: Any) -> tuple[Intake, TreeFold]:
     _restore_errors(data["errors"], reader, fold)
     _restore_token(data, reader, fold)
     intake.rest = bytes.fromhex(data["rest"])
+    intake.is_plain = intake.is_plain and not intake.rest
     _check(decode(intake.rest) == ("", intake.rest, False), "its bytes")
     reader._nested = _natural(data["nested"])
     _check(reader._nested == 0 or mode in SKIPPING, "its nesting")
@@ -201,13 +201,7 @@ def _number(raw: object, dialect: Dialect) -> object:
     text = _text(raw)
     end, state = number_run(text, 0, len(text), modes.NUMBER)
     _check(end == len(text) > 0 and is_whole_number(state), "its numbers")
-    if state in (modes.ZERO, modes.INTEGER):
-        return int(text)
-    if dialect.decimals:
-        return Decimal(text)
-    number = float(text)
-    _check(not isinf(number), "its numbers")
-    return number
+    return number_value(text, state, dialect.decimals)
 
 
 def _restore_errors(errors: Any, reader: Reader, fold: TreeFold) -> None:

@@ -25,7 +25,6 @@ no pattern is slow: ``$..a..a..a`` costs what ``$.a.a.a`` costs.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, final
 
@@ -70,7 +69,6 @@ Choice = str | int | range | None
 
 
 @final
-@dataclass(frozen=True, slots=True, repr=False)
 class Pattern:
     """A compiled pattern; `compile` makes it. Two are equal when they are written alike.
 
@@ -79,14 +77,26 @@ class Pattern:
     (True, False)
     """
 
-    text: str
-    # Bit i of these masks speaks of segment i, which leads from state i to state i + 1.
-    accepted: int = field(compare=False)  # the one state behind the last segment
-    descending: int = field(compare=False)
-    wildcards: int = field(compare=False)
-    names: Mapping[str, int] = field(compare=False)
-    indices: Mapping[int, int] = field(compare=False)
-    slices: tuple[tuple[range, int], ...] = field(compare=False)
+    __slots__ = ("accepted", "descending", "indices", "names", "slices", "text", "wildcards")
+
+    def __init__(
+        self,
+        text: str,
+        accepted: int,
+        descending: int,
+        wildcards: int,
+        names: Mapping[str, int],
+        indices: Mapping[int, int],
+        slices: tuple[tuple[range, int], ...],
+    ) -> None:
+        self.text = text
+        # Bit i of these masks speaks of segment i, which leads from state i to state i + 1.
+        self.accepted = accepted  # the one state behind the last segment
+        self.descending = descending
+        self.wildcards = wildcards
+        self.names = names
+        self.indices = indices
+        self.slices = slices
 
     def matches(self, path: Path | Iterable[Step]) -> bool:
         """Whether the node at this path is one that the pattern stands for. A str is read with `Path.parse`."""
@@ -108,6 +118,12 @@ class Pattern:
                 if step in indices:
                     takes |= segments
         return (states & self.descending) | (states & takes) << 1
+
+    def __eq__(self, other: object) -> bool:
+        return self.text == other.text if isinstance(other, Pattern) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.text)
 
     def __str__(self) -> str:
         return self.text
@@ -132,7 +148,15 @@ class Selector:
     def __init__(self, pattern: str | Pattern) -> None:
         pattern = compile(pattern) if isinstance(pattern, str) else pattern
         # A selected value comes with everything inside it: once accepted, always accepted.
-        self._pattern = replace(pattern, descending=pattern.descending | pattern.accepted)
+        self._pattern = Pattern(
+            pattern.text,
+            pattern.accepted,
+            pattern.descending | pattern.accepted,
+            pattern.wildcards,
+            pattern.names,
+            pattern.indices,
+            pattern.slices,
+        )
         # The path of the last event below those of its ancestors, each with its states. Paths share their
         # parents, so a look at identities finds where the next event joins the line.
         self._line: list[tuple[Path, int]] = []

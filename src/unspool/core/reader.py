@@ -77,13 +77,25 @@ class Reader(TokenReader):
         if self.mode == IGNORE or self.mode == FAILED or not text:
             return
         base = self.offset
+        end: i64 = len(text)
         if self._carry:
             base -= len(self._carry)
             text = self._carry + text
+            end = len(text)
             self._carry = ""
         self._base = base
-        end: i64 = len(text)
         room = self.dialect.max_chars - base
+        if (
+            self.mode == STRING
+            and end <= self.dialect.max_string - self._length
+            and end <= room
+            and string_run(text, 0, end) == end
+        ):  # nothing but text: the usual case by far, when it comes in small pieces
+            sink.grow_string(text, self._untold)
+            self._keep(text)
+            self._length += end
+            self._untold = self.offset = base + end
+            return
         if end > room:
             self._read(text, room, sink)
             if self.mode != IGNORE and self.mode != FAILED:
@@ -117,27 +129,31 @@ class Reader(TokenReader):
     def _read(self, text: str, end: i64, sink: Sink) -> None:
         base = self._base
         i: i64 = 0
-        while i < end:
+        if self.mode == STRING or self.mode == KEY_STRING:
+            i = self._string(text, i, string_run(text, i, end), end, sink)
+        while i < end:  # at a token: one that was started here ends here too, or at the end
             mode = self.mode
-            if mode == STRING or mode == KEY_STRING:
-                i = self._string(text, i, string_run(text, i, end), end, sink)
-                continue
             c: i64 = ord(text[i])
             if c <= 0x20 and mode <= LAST_WITH_SPACE:
                 if c == 0x20:
-                    i += 1
-                    continue
-                run = space_run(text, i, end)
-                if run > i:
+                    run = i + 1
+                else:
+                    run = space_run(text, i, end)
                     self._count_lines(text, i, run)
+                if run == end or (run > i and ord(text[run]) <= 0x20):
                     i = run
                     continue
+                i = run
+                c = ord(text[i])
 
             if mode == KEY or mode == KEY_OR_CLOSE:
                 if c == 0x22:
                     run = string_run(text, i + 1, end)
                     if run < end and ord(text[run]) == 0x22 and run - i - 1 <= self.dialect.max_key:
                         i = self._end_key(text[i + 1 : run], run, sink)
+                        if i < end and self.mode == COLON and ord(text[i]) == 0x3A:
+                            self.mode = VALUE  # no need to go round for a colon
+                            i += 1
                     else:
                         self._start_token(KEY_STRING, base + i + 1)
                         i = self._string(text, i + 1, run, end, sink)

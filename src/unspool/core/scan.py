@@ -198,26 +198,24 @@ def overflow_at(raw: str) -> int:
 # that it matches a number that is cut as well; the last group that took part tells the state.
 
 _EXPONENT = r"(?:([eE])([+-])?([0-9]+)?)?"
-_SPACE_RUN = re.compile(r"[ \t\n\r]*")
-_STRING_RUN = re.compile(r'[^"\\\x00-\x1f]*')
-_NUMBER_RUN = re.compile(rf"(-)?(?:(?:(0)|([1-9][0-9]*))(?:(\.)(?:([0-9]+){_EXPONENT})?|{_EXPONENT}))?")
+_SPACE_RUN = re.compile(r"[ \t\n\r]*").match
+_STRING_RUN = re.compile(r'[^"\\\x00-\x1f]*').match
+_NUMBER_RUN = re.compile(rf"(-)?(?:(?:(0)|([1-9][0-9]*))(?:(\.)(?:([0-9]+){_EXPONENT})?|{_EXPONENT}))?").match
 _NUMBER_STATES = (NUMBER, MINUS, ZERO, INTEGER, POINT, FRACTION) + (EXPONENT_MARK, EXPONENT_SIGN, EXPONENT) * 2
 _number_loop = number_run
 
 
 def _space_run(text: str, start: int, end: int) -> int:
-    run = _SPACE_RUN.match(text, start, end)
-    return run.end() if run else start
+    return _SPACE_RUN(text, start, end).end()  # type: ignore[union-attr] # it matches everywhere
 
 
 def _string_run(text: str, start: int, end: int) -> int:
-    run = _STRING_RUN.match(text, start, end)
-    return run.end() if run else start
+    return _STRING_RUN(text, start, end).end()  # type: ignore[union-attr]
 
 
 def _number_run(text: str, start: int, end: int, state: int) -> tuple[int, int]:
-    run = _NUMBER_RUN.match(text, start, end)
-    if state != NUMBER or not run:
+    run = _NUMBER_RUN(text, start, end)
+    if state != NUMBER or run is None:
         return _number_loop(text, start, end, state)
     return run.end(), _NUMBER_STATES[run.lastindex or 0]
 

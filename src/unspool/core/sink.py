@@ -69,18 +69,18 @@ class Sink:
 class EventList(Sink):
     """Makes events. `take` hands over what has come since the last time."""
 
-    __slots__ = ("_container", "_events", "_string", "_string_id", "errors")
+    __slots__ = ("_container", "_string", "_string_id", "errors", "events")
 
     def __init__(self, container: Path | None = None, string: Path = ROOT, string_id: int = -1) -> None:
         self.errors: list[JSONSyntaxError] = []
-        self._events: list[Event] = []
+        self.events: list[Event] = []
         self._container = container  # the path of the innermost open container
         self._string = string  # the path of the open string
         self._string_id = string_id
 
     def take(self) -> list[Event]:
-        events = self._events
-        self._events = []
+        events = self.events
+        self.events = []
         return events
 
     def _path(self, key: str | None, index: i64) -> Path:
@@ -93,40 +93,41 @@ class EventList(Sink):
 
     def start_container(self, is_object: bool, key: str | None, index: i64, node_id: i64, offset: i64) -> None:
         path = self._container = self._path(key, index)
-        self._events.append(Event(START_OBJECT if is_object else START_ARRAY, path, None, node_id, offset, None))
+        self.events.append(Event(START_OBJECT if is_object else START_ARRAY, path, None, node_id, offset, None))
 
     def end_container(self, is_object: bool, node_id: i64, offset: i64) -> None:
         path = self._container
         assert path is not None
-        self._events.append(Event(END_OBJECT if is_object else END_ARRAY, path, None, node_id, offset, None))
+        self.events.append(Event(END_OBJECT if is_object else END_ARRAY, path, None, node_id, offset, None))
         self._container = path.parent
 
     def start_string(self, key: str | None, index: i64, node_id: i64, offset: i64) -> None:
         path = self._string = self._path(key, index)
         self._string_id = node_id
-        self._events.append(Event(START_STRING, path, None, node_id, offset, None))
+        self.events.append(Event(START_STRING, path, None, node_id, offset, None))
 
     def grow_string(self, text: str, offset: i64) -> None:
-        self._events.append(Event(PARTIAL_STRING, self._string, text, self._string_id, offset, None))
+        self.events.append(Event(PARTIAL_STRING, self._string, text, self._string_id, offset, None))
 
     def end_string(self, text: str, offset: i64) -> None:
-        self._events.append(Event(COMPLETE_STRING, self._string, text, self._string_id, offset, None))
+        self.events.append(Event(COMPLETE_STRING, self._string, text, self._string_id, offset, None))
 
     def whole_string(self, key: str | None, index: i64, text: str, node_id: i64, start: i64, end: i64) -> None:
-        path = self._path(key, index)
-        events = self._events
+        container = self._container
+        path = ROOT if container is None else Path(container, index if key is None else key)
+        events = self.events
         events.append(Event(START_STRING, path, None, node_id, start, None))
         if text:
             events.append(Event(PARTIAL_STRING, path, text, node_id, start + 1, None))
         events.append(Event(COMPLETE_STRING, path, text, node_id, end, None))
 
     def number(self, key: str | None, index: i64, value: object, raw: str, node_id: i64, offset: i64) -> None:
-        self._events.append(Event(COMPLETE_NUMBER, self._path(key, index), value, node_id, offset, raw))
+        self.events.append(Event(COMPLETE_NUMBER, self._path(key, index), value, node_id, offset, raw))
 
     def literal(self, key: str | None, index: i64, value: bool | None, node_id: i64, offset: i64) -> None:
         kind = COMPLETE_NULL if value is None else COMPLETE_BOOLEAN
-        self._events.append(Event(kind, self._path(key, index), value, node_id, offset, None))
+        self.events.append(Event(kind, self._path(key, index), value, node_id, offset, None))
 
     def error(self, error: JSONSyntaxError, node_id: i64, goes_on: bool) -> None:
         self.errors.append(error)
-        self._events.append(ErrorEvent(ERROR, error.path, error, node_id, error.offset, None))
+        self.events.append(ErrorEvent(ERROR, error.path, error, node_id, error.offset, None))

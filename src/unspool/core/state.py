@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 LIMIT_CODES: Final = frozenset({Code.MAX_DEPTH, Code.MAX_CHARS, Code.MAX_STRING, Code.MAX_KEY, Code.MAX_NUMBER})
 
+NO_PIECES: Final[list[str]] = []  # never changed: the first piece makes a list of its own
+
 
 class ReaderState:
     """The fields of a reader."""
@@ -49,6 +51,7 @@ class ReaderState:
         "_count",
         "_depth",
         "_frame",
+        "_is_shared",
         "_key",
         "_keys",
         "_length",
@@ -82,7 +85,8 @@ class ReaderState:
         self._after: i64 = dialect.after_root  # the mode after a value
         self._next_id: i64 = 0
         # The token in hand, if a fragment cut it.
-        self._pieces: list[str] = []  # the first _piece_count of them are ours
+        self._pieces = NO_PIECES  # the first _piece_count of them are ours
+        self._is_shared = False  # others may know the list too
         self._piece_count: i64 = 0
         self._length: i64 = 0  # characters so far
         self._carry = ""  # half an escape
@@ -107,6 +111,7 @@ class ReaderState:
         other._after = self._after
         other._next_id = self._next_id
         other._pieces = self._pieces
+        other._is_shared = self._is_shared = True
         other._piece_count = self._piece_count
         other._length = self._length
         other._carry = self._carry
@@ -197,6 +202,7 @@ class ReaderState:
         if self._piece_count > 1 and len(text) == self._length:
             self._pieces = [text]
             self._piece_count = 1
+            self._is_shared = False
 
     def _start_token(self, mode: i64, offset: i64) -> None:
         self.mode = mode
@@ -208,8 +214,11 @@ class ReaderState:
         size = self._piece_count
         if size == 0:
             self._pieces = [piece]
-        else:
+            self._is_shared = False
+        elif self._is_shared:
             self._pieces = appended(self._pieces, size, piece)
+        else:
+            self._pieces.append(piece)
         self._piece_count = size + 1
 
     def _token(self, last: str) -> str:

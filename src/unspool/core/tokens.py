@@ -7,7 +7,6 @@ half of a surrogate pair, is carried over and read again with what follows: 11 c
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
 from math import isinf
 from typing import TYPE_CHECKING, Final
 
@@ -151,25 +150,15 @@ class TokenReader(ReaderState):
 
     def _end_number(self, raw: str, at: i64, sink: Sink) -> None:
         """The number has ended before text[at]."""
-        value: object
-        if self.mode == ZERO or self.mode == INTEGER:
-            try:
-                value = int(raw)
-            except ValueError:  # more digits than this interpreter converts: sys.set_int_max_str_digits
-                self._fail(Code.MAX_NUMBER, at, sink)
-                return
-        elif self.dialect.decimals:
-            try:
-                value = Decimal(raw)
-            except InvalidOperation:  # an exponent beyond what decimal can hold
-                self._fail(Code.NUMBER_OVERFLOW, at, sink)
-                return
-        else:
-            value = float(raw)
-            if isinf(value):
-                overflow = overflow_at(raw)
-                self._fail(Code.NUMBER_OVERFLOW, at if overflow < 0 else at - len(raw) + overflow, sink)
-                return
+        try:
+            value = number_value(raw, self.mode, self.dialect.decimals)
+        except ValueError:  # more digits than this interpreter converts: sys.set_int_max_str_digits
+            self._fail(Code.MAX_NUMBER, at, sink)
+            return
+        except ArithmeticError:
+            overflow = -1 if self.dialect.decimals else overflow_at(raw)
+            self._fail(Code.NUMBER_OVERFLOW, at if overflow < 0 else at - len(raw) + overflow, sink)
+            return
         sink.number(self._key, self._count, value, raw, self._next_id, self._base + at)
         self._next_id += 1
         self._count += 1
@@ -193,6 +182,20 @@ class TokenReader(ReaderState):
         self._count += 1
         self.mode = self._after
         return i
+
+
+def number_value(raw: str, mode: i64, decimals: bool) -> object:
+    """What a whole number is worth. ValueError: too many digits. ArithmeticError: too large for a float or Decimal."""
+    if mode == ZERO or mode == INTEGER:
+        return int(raw)
+    if decimals:
+        from decimal import Decimal  # takes longer to import than the rest of unspool: only who wants it pays
+
+        return Decimal(raw)
+    value = float(raw)
+    if isinf(value):
+        raise OverflowError
+    return value
 
 
 def is_whole_number(mode: i64) -> bool:

@@ -6,7 +6,8 @@ time: one copy, the last place renewed, the news behind it. Where nothing change
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast, final
+from itertools import count
+from typing import TYPE_CHECKING, Final, cast, final
 
 from ..missing import MISSING
 from ..sharing import appended
@@ -15,14 +16,13 @@ from .nodes import NO_PARENT, ArrayNode, Node, ObjectNode
 if TYPE_CHECKING:
     from ..native import i64
 
-__all__ = ["Branch", "Owner"]
+__all__ = ["Branch", "next_owner"]
 
 
-@final
-class Owner:
-    """A token: who holds it may change the branches made with it in place."""
+next_owner: Final = count().__next__
+"""A new token: who holds it may change the branches made with it in place."""
 
-    __slots__ = ()
+NO_KEYS: Final[list[str]] = []  # of an array; never changed
 
 
 @final
@@ -30,6 +30,7 @@ class Branch:
     """One open container. Those around it are reached by `outer`; what is open inside it is not its business."""
 
     __slots__ = (
+        "_is_shared",
         "_items",
         "_keys",
         "_node",
@@ -46,7 +47,7 @@ class Branch:
         "owner",
     )
 
-    def __init__(self, owner: Owner, outer: Branch | None, is_object: bool, key: str | None, id: i64) -> None:
+    def __init__(self, owner: int, outer: Branch | None, is_object: bool, key: str | None, id: i64) -> None:
         self.owner = owner
         self.outer = outer
         self.level: i64 = 0 if outer is None else outer.level + 1
@@ -54,8 +55,9 @@ class Branch:
         self.key = key  # under which it stands in `outer`, if that is an object
         self.id: i64 = id
         self._items: list[Node] = []
-        self._keys: list[str] = []
+        self._keys = [] if is_object else NO_KEYS
         self._size: i64 = 0  # so many of the items and keys are ours
+        self._is_shared = False  # others may know the lists too
         # What was shown: a plain value with so many closed children, and then maybe an open one.
         self._shown: object = None
         self._shown_size: i64 = 0
@@ -63,12 +65,13 @@ class Branch:
         self._shown_open: object = MISSING
         self._node: Node | None = None
 
-    def copy(self, owner: Owner) -> Branch:
+    def copy(self, owner: int) -> Branch:
         """The same branch, for another owner to change."""
         other = Branch(owner, self.outer, self.is_object, self.key, self.id)
         other._items = self._items
         other._keys = self._keys
         other._size = self._size
+        other._is_shared = self._is_shared = True
         other._node = self._node
         other.adopt(self)
         return other
@@ -87,9 +90,14 @@ class Branch:
 
     def add(self, key: str | None, child: Node) -> None:
         """A child has closed."""
-        self._items = appended(self._items, self._size, child)
-        if key is not None:
-            self._keys = appended(self._keys, self._size, key)
+        if self._is_shared:
+            self._items = appended(self._items, self._size, child)
+            if key is not None:
+                self._keys = appended(self._keys, self._size, key)
+        else:
+            self._items.append(child)
+            if key is not None:
+                self._keys.append(key)
         self._size += 1
 
     def value(self, key: str | None, open: object) -> object:

@@ -11,13 +11,13 @@ asks it for everything.
 
 from __future__ import annotations
 
-from threading import Lock
+from _thread import allocate_lock
 from typing import TYPE_CHECKING, Final, cast, final
 
 from ..core.sink import Sink
 from ..missing import MISSING
 from ..sharing import appended
-from .branch import Branch, Owner
+from .branch import Branch, next_owner
 from .nodes import NO_PARENT, BooleanNode, Node, NullNode, NumberNode, StringNode
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ __all__ = ["SHOWING", "TreeFold"]
 
 # What is shown is made when it is first asked for, and remembered in places that forks share. Whoever asks a fold that
 # others may know holds this. It is held for microseconds, and nothing is waited for meanwhile.
-SHOWING: Final = Lock()
+SHOWING: Final = allocate_lock()  # as threading.Lock(), without importing all of threading
 
 
 @final
@@ -58,7 +58,7 @@ class TreeFold(Sink):
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader  # keeps the text of the open string
-        self._owner = Owner()
+        self._owner = next_owner()
         self._top: Branch | None = None  # the innermost open container
         self._closed: Node | None = None  # the root, once it has closed
         self._in_string = False
@@ -66,14 +66,16 @@ class TreeFold(Sink):
         self._string_id: i64 = 0
         self._text = ""  # what was last shown of the open string, as text and as a node
         self._string: StringNode | None = None
-        self._errors: list[JSONSyntaxError] = []
+        self._errors: list[JSONSyntaxError] | None = None
         self._error_count: i64 = 0
         self._before: TreeFold | None = None  # while a fragment is read: where it started
         self._same_as: TreeFold | None = None  # the fold that shows the same value as this one
         self._has_grown = False  # in this fragment
-        self._shown: list[object] = []  # once settled: what was shown of the open containers, from the innermost
+        self._shown: list[object] | None = (
+            None  # once settled: what was shown of the open containers, from the innermost
+        )
         self._shown_branch: Branch | None = None  # the last one of them
-        self.finished: list[Node] = []  # the roots that closed since it was last emptied
+        self.finished: list[Node] | None = None  # the roots that closed since it was last emptied
 
     def fork(self, reader: Reader) -> TreeFold:
         """A fold that goes on from here on its own. This one must not go on: it keeps its branches."""
@@ -99,7 +101,7 @@ class TreeFold(Sink):
 
     @property
     def errors(self) -> tuple[JSONSyntaxError, ...]:
-        return tuple(self._errors[: self._error_count])
+        return () if self._errors is None else tuple(self._errors[: self._error_count])
 
     @property
     def has_closed(self) -> bool:
@@ -110,6 +112,10 @@ class TreeFold(Sink):
 
     def value(self) -> object:
         """The plain value of the document."""
+        before = self._before
+        if before is not None and not self._has_grown:
+            with SHOWING:
+                return before.show_value(0)
         branch = self._top
         key: str | None = None
         value: object = MISSING
@@ -150,6 +156,8 @@ class TreeFold(Sink):
         if top is None:
             return self.value()
         shown = self._shown
+        if shown is None:
+            shown = self._shown = []
         place = top.level - level
         while len(shown) <= place:
             if not shown:
@@ -243,7 +251,7 @@ class TreeFold(Sink):
             self._add(key, BooleanNode(node_id, self._parent_id(), value))
 
     def error(self, error: JSONSyntaxError, node_id: i64, goes_on: bool) -> None:
-        self._errors = appended(self._errors, self._error_count, error)
+        self._errors = [error] if self._errors is None else appended(self._errors, self._error_count, error)
         self._error_count += 1
         if goes_on and self._in_string:
             self._has_grown = True
@@ -256,7 +264,7 @@ class TreeFold(Sink):
     def _own_top(self) -> Branch:
         top = self._top
         assert top is not None
-        if top.owner is not self._owner:
+        if top.owner != self._owner:
             with SHOWING:
                 top = self._top = top.copy(self._owner)
         return top
@@ -264,6 +272,8 @@ class TreeFold(Sink):
     def _add(self, key: str | None, node: Node) -> None:
         if self._top is None:
             self._closed = node
+            if self.finished is None:
+                self.finished = []
             self.finished.append(node)
         else:
             self._own_top().add(key, node)
