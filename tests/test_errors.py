@@ -243,6 +243,7 @@ def test_every_code_can_be_reached(code: Code) -> None:
     by_code: dict[Code, tuple[str | bytes, dict[str, Any]]] = {
         Code.INCOMPLETE: ("[", {}),
         Code.INVALID_UTF8: (b'"\xff', {}),
+        Code.MAX_ERRORS: ("[x]", {"on_error": "skip", "max_errors": 0}),
         **{code: (text, {}) for text, _, code in corpus.BROKEN},
         **{code: (text, options) for options, text, _, code in corpus.DIALECT_BROKEN},
     }

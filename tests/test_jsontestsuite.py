@@ -72,12 +72,12 @@ def closes_at(data: bytes, options: dict[str, Any]) -> tuple[str, int]:
     parser = FragmentParser(Options(**options))
     for at, byte in enumerate(data):
         parser.feed(bytes([byte]))
-        if parser.error:
+        if parser.is_stopped:
             return "dead", at
     if parser.is_complete:
         return "done", len(data)
     parser.close()
-    return ("done+" if parser.is_complete else "open"), len(data)
+    return ("open" if parser.errors else "done+"), len(data)
 
 
 def test_the_suite_is_whole() -> None:

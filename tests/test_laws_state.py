@@ -21,6 +21,7 @@ from tests.support.oracle import is_prefix_value, read, same
 from unspool import (
     MISSING,
     Code,
+    Event,
     IncompleteJSONError,
     JSONSyntaxError,
     Kind,
@@ -159,7 +160,8 @@ def test_law_7_unit_and_action(cut: tuple[str, list[str]], place: int) -> None:
 def test_law_8_events_fold_to_the_value(cut: tuple[str, list[str]], dialect: dict[str, Any]) -> None:
     """What the states say the fragments brought is what a parser of events says, and folds to their values."""
     _, fragments = cut
-    fold, told = Fold(), []
+    fold = Fold()
+    told: list[Event] = []
     for before, state in pairwise(states_of(fragments, **dialect)):
         if state is before:
             continue

@@ -313,3 +313,19 @@ def test_neighbours_survive(text: str, broken: str) -> None:
     whole = observe([text]).value
     assert same(skip([f"[{text},{broken},{text}]"]).value, [whole, whole])
     assert same(skip([f'{{"a":{text},"b":{broken},"c":{text}}}']).value, {"a": whole, "c": whole})
+
+
+@pytest.mark.parametrize("limit", [0, 1, 3])
+def test_so_many_errors_and_no_more(limit: int) -> None:
+    """The error after the last that may be skipped ends the reading, at its place, however the text is cut."""
+    text = "[x,1,y,2,z,3,w,4]"
+    whole = observe([text], on_error="skip", max_errors=limit)
+    codes = [error.code for error in whole.errors]
+    assert codes == [Code.UNEXPECTED_CHARACTER] * limit + [Code.MAX_ERRORS]
+    assert whole.errors[-1].offset == 1 + 4 * limit
+    assert not whole.is_complete
+    assert all(
+        observe(fragments, on_error="skip", max_errors=limit) == whole
+        for fragments in strategies.every_single_cut(text)
+    )
+    assert observe([text], on_error="skip", max_errors=4).value == [1, 2, 3, 4]

@@ -58,6 +58,7 @@ class Code(StrEnum):
     MAX_STRING = "max_string"
     MAX_KEY = "max_key"
     MAX_NUMBER = "max_number"
+    MAX_ERRORS = "max_errors"
 
 
 SENTENCES: dict[Code, str] = {
@@ -77,6 +78,7 @@ SENTENCES: dict[Code, str] = {
     Code.MAX_STRING: "a string longer than max_string",
     Code.MAX_KEY: "a key longer than max_key",
     Code.MAX_NUMBER: "a number longer than max_number",
+    Code.MAX_ERRORS: "more errors than max_errors",
 }
 
 

@@ -9,6 +9,9 @@ Whatever can be derived is not stored, so it cannot be wrong: depth, counts and 
 tree. What is stored is checked: data that was tampered with is a `StateError`, or a state that could have been.
 """
 
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false, reportUnknownMemberType=false
+# What is loaded may be anything; each piece of it is checked where it is taken.
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -214,6 +217,7 @@ def _restore_errors(errors: Any, reader: Reader, fold: TreeFold) -> None:
         )
         error = kind(code, position, Path.of(*steps), _text(expected))
         reader.error = reader.error or error
+        reader.error_count += 1
         fold.error(error, -1, goes_on=True)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator
 from contextlib import aclosing, closing, nullcontext
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
 from .errors import JSONSyntaxError
 from .handles import FragmentParser, ValueParser
@@ -16,12 +16,15 @@ from .missing import MISSING
 from .select import Selector
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+    from collections.abc import AsyncIterable, Iterable
 
     from .core.options import Options
     from .events import Event
     from .intake import Fragment
     from .select import Pattern
+
+    Closable = Generator[Fragment, object, object]
+    AsyncClosable = AsyncGenerator[Fragment, object]
 
 __all__ = ["aiter_events", "aiter_values", "iter_events", "iter_values"]
 
@@ -34,7 +37,7 @@ def iter_events(
     *,
     select: str | Pattern | None = None,
     extract: bool = False,
-) -> Iterator[Event]:
+) -> Generator[Event, None, None]:
     """The events of a text that comes in fragments.
 
     With `select`, only the events of the values that match the path pattern, with everything inside them. With
@@ -52,14 +55,14 @@ def aiter_events(
     *,
     select: str | Pattern | None = None,
     extract: bool = False,
-) -> AsyncIterator[Event]:
+) -> AsyncGenerator[Event, None]:
     """As `iter_events`, for a source that is awaited."""
     return _aiterate(fragments, _Events(options, select, extract))
 
 
 def iter_values(
     fragments: Iterable[Fragment], options: Options | None = None, *, every: bool = False, extract: bool = False
-) -> Iterator[object]:
+) -> Generator[object, None, None]:
     """The value so far, for each fragment that changed something visible; with `every`, for each fragment.
 
     What was yielded never changes, and shares with the next value whatever did not change. Where one text has several
@@ -71,13 +74,13 @@ def iter_values(
 
 def aiter_values(
     fragments: AsyncIterable[Fragment], options: Options | None = None, *, every: bool = False, extract: bool = False
-) -> AsyncIterator[object]:
+) -> AsyncGenerator[object, None]:
     """As `iter_values`, for a source that is awaited."""
     return _aiterate(fragments, _Values(options, every, extract))
 
 
 def _iterate(fragments: Iterable[Fragment], stage: _Stage[T]) -> Generator[T, None, None]:
-    with closing(fragments) if isinstance(fragments, Generator) else nullcontext():
+    with closing(cast("Closable", fragments)) if isinstance(fragments, Generator) else nullcontext():
         for fragment in fragments:
             yield from stage.feed(fragment)
             stage.raise_fault()
@@ -86,7 +89,7 @@ def _iterate(fragments: Iterable[Fragment], stage: _Stage[T]) -> Generator[T, No
 
 
 async def _aiterate(fragments: AsyncIterable[Fragment], stage: _Stage[T]) -> AsyncGenerator[T, None]:
-    async with aclosing(fragments) if isinstance(fragments, AsyncGenerator) else nullcontext():
+    async with aclosing(cast("AsyncClosable", fragments)) if isinstance(fragments, AsyncGenerator) else nullcontext():
         async for fragment in fragments:
             for item in stage.feed(fragment):
                 yield item
@@ -120,10 +123,9 @@ class _Events:
 
     def _take(self, events: list[Event]) -> list[Event]:
         if self._parser.is_stopped and events:
-            last = events[-1].value
-            if isinstance(last, JSONSyntaxError):
-                self._fault = last
-                events.pop()
+            last = events.pop().value
+            assert isinstance(last, JSONSyntaxError)
+            self._fault = last
         if self._selector is not None:
             return [event for event in events if self._selector.selects(event)]
         return events
@@ -156,7 +158,7 @@ class _Values:
         return self._take(False)
 
     def _take(self, every: bool) -> list[object]:
-        values = []
+        values: list[object] = []
         for value in self._parser.finished:
             if value is not self._last or self._is_closed:  # the next document may have the very same value
                 values.append(value)

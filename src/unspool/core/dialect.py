@@ -25,6 +25,7 @@ class Dialect:
         "first_mode",
         "max_chars",
         "max_depth",
+        "max_errors",
         "max_key",
         "max_number",
         "max_string",
@@ -43,6 +44,7 @@ class Dialect:
         self.max_string: i64 = _limit(options.max_string)
         self.max_key: i64 = _limit(options.max_key)
         self.max_number: i64 = _limit(options.max_number)
+        self.max_errors: i64 = _limit(options.max_errors)
         self.surrogates: i64 = SURROGATES[options.surrogates]
         self.decimals = options.floats == "decimal"
         self.trailing_commas = options.trailing_commas

@@ -20,7 +20,7 @@ CHOICES: Final = {
     "floats": ("float", "decimal"),
     "on_error": ("stop", "skip"),
 }
-LIMITS: Final = ("max_depth", "max_chars", "max_string", "max_key", "max_number")
+LIMITS: Final = ("max_depth", "max_chars", "max_string", "max_key", "max_number", "max_errors")
 FLAGS: Final = ("trailing_commas", "multiple")
 
 
@@ -28,8 +28,8 @@ FLAGS: Final = ("trailing_commas", "multiple")
 class Options:
     """How to read. The defaults are strict RFC 8259 with limits that fit what a model writes.
 
-    Every limit counts characters, except `max_depth`; None takes it away. A text that goes over one is refused at the
-    same offset however it is cut, before the memory is taken.
+    Every limit counts characters, except `max_depth` and `max_errors`; None takes it away. A text that goes over one is
+    refused at the same offset however it is cut, before the memory is taken.
     """
 
     # Not a dataclass: importing those takes longer than importing all the rest of unspool.
@@ -45,6 +45,8 @@ class Options:
     """The length of one key, decoded."""
     max_number: int | None
     """The length of one number as it is written."""
+    max_errors: int | None
+    """How many errors may be skipped before one ends the reading: each of them is kept."""
     duplicate_keys: Literal["last", "error"]
     """A key that comes twice in one object: the last one wins, or it is an error."""
     surrogates: Literal["replace", "error", "keep"]
@@ -68,6 +70,7 @@ class Options:
         max_string: int | None = 16 * MIB,
         max_key: int | None = MIB // 16,
         max_number: int | None = 1000,
+        max_errors: int | None = 1000,
         duplicate_keys: Literal["last", "error"] = "last",
         surrogates: Literal["replace", "error", "keep"] = "replace",
         trailing_commas: bool = False,

@@ -62,15 +62,9 @@ if TYPE_CHECKING:
 
 @final
 class Reader(TokenReader):
-    """The machine. It is fed text and calls a sink; `fork` makes an independent copy in constant time."""
+    """The machine. It is fed text and calls a sink; `copy_to` makes an independent copy in constant time."""
 
     __slots__ = ()
-
-    def fork(self) -> Reader:
-        """A reader that goes on from here on its own."""
-        other = Reader(self.dialect)
-        self.copy_to(other)
-        return other
 
     def feed(self, text: str, sink: Sink) -> None:
         """Read one fragment."""

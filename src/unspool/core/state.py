@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .dialect import Dialect
     from .sink import Sink
 
-LIMIT_CODES: Final = frozenset({Code.MAX_DEPTH, Code.MAX_CHARS, Code.MAX_STRING, Code.MAX_KEY, Code.MAX_NUMBER})
+LIMIT_CODES: Final = frozenset([code for code in Code if code.value.startswith("max_")])
 
 NO_PIECES: Final[list[str]] = []  # never changed: the first piece makes a list of its own
 
@@ -65,6 +65,7 @@ class ReaderState:
         "_word",
         "dialect",
         "error",
+        "error_count",
         "mode",
         "offset",
     )
@@ -73,6 +74,7 @@ class ReaderState:
         self.dialect = dialect
         self.mode: i64 = dialect.first_mode
         self.error: JSONSyntaxError | None = None  # the first one
+        self.error_count: i64 = 0
         self.offset: i64 = 0  # characters read, the carried ones included
         self._line: i64 = 1
         self._line_start: i64 = 0  # the offset at which the line starts
@@ -100,6 +102,7 @@ class ReaderState:
         """Make `other` a reader that goes on from here on its own."""
         other.mode = self.mode
         other.error = self.error
+        other.error_count = self.error_count
         other.offset = self.offset
         other._line = self._line
         other._line_start = self._line_start
@@ -244,6 +247,9 @@ class ReaderState:
         frame = self._frame
         mode = self.mode
         error: JSONSyntaxError
+        if self.error_count == self.dialect.max_errors and self.dialect.skips_errors and code not in LIMIT_CODES:
+            code = Code.MAX_ERRORS
+        self.error_count += 1
         if code in LIMIT_CODES:
             error = LimitError(code, position, self.path)
         elif code == Code.INCOMPLETE:
