@@ -41,6 +41,8 @@ COMPILED_MODULES = [
     "src/unspool/tree/branch.py",
     "src/unspool/tree/fold.py",
     "src/unspool/tree/live.py",
+    "src/unspool/text/pieces.py",
+    "src/unspool/text/signs.py",
     "src/unspool/text/extract.py",
     "src/unspool/intake.py",
     "src/unspool/parsing.py",

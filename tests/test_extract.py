@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 
 from tests.support.strategies import cut_at, documents, every_single_cut, one_by_one
 from unspool.errors import StateError
-from unspool.text.extract import FARTHEST, LONGEST_FENCE, Extractor, Piece
+from unspool.text.extract import LONGEST_FENCE, Extractor
+from unspool.text.pieces import Piece
+from unspool.text.signs import FARTHEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -80,6 +80,8 @@ LAYERS = [
     "tree.fold",
     "tree.live",
     "text.utf8",
+    "text.pieces",
+    "text.signs",
     "text.extract",
     "intake",
     "persist",

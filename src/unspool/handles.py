@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .errors import JSONSyntaxError
     from .events import Event
     from .intake import Fragment
-    from .text.extract import Skipped
+    from .text.pieces import Skipped
     from .tree.nodes import Node
 
 __all__ = ["FragmentParser", "ValueParser"]

@@ -12,7 +12,7 @@ from .text.utf8 import decode
 if TYPE_CHECKING:
     from .core.dialect import Dialect
     from .core.sink import Sink
-    from .text.extract import Piece, Skipped
+    from .text.pieces import Piece, Skipped
 
 __all__ = ["Fragment", "Intake"]
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .events import Event
     from .intake import Fragment
     from .path import Path
-    from .text.extract import Skipped
+    from .text.pieces import Skipped
     from .tree.nodes import Node
 
 __all__ = ["ParserState", "create_state", "finalize", "parse_chunk"]

@@ -128,45 +128,45 @@ class Reader(TokenReader):
         while i < end:  # at a token: one that was started here ends here too, or at the end
             mode = self.mode
             c: i64 = ord(text[i])
-            if c <= 0x20 and mode <= LAST_WITH_SPACE:
-                if c == 0x20:
+            if c <= 0x20 and mode <= LAST_WITH_SPACE:  # space
+                if c == 0x20:  # space
                     run = i + 1
                 else:
                     run = space_run(text, i, end)
                     self._count_lines(text, i, run)
-                if run == end or (run > i and ord(text[run]) <= 0x20):
+                if run == end or (run > i and ord(text[run]) <= 0x20):  # space
                     i = run
                     continue
                 i = run
                 c = ord(text[i])
 
             if mode == KEY or mode == KEY_OR_CLOSE:
-                if c == 0x22:
+                if c == 0x22:  # "
                     run = string_run(text, i + 1, end)
-                    if run < end and ord(text[run]) == 0x22 and run - i - 1 <= self.dialect.max_key:
+                    if run < end and ord(text[run]) == 0x22 and run - i - 1 <= self.dialect.max_key:  # "
                         i = self._end_key(text[i + 1 : run], run, sink)
-                        if i < end and self.mode == COLON and ord(text[i]) == 0x3A:
+                        if i < end and self.mode == COLON and ord(text[i]) == 0x3A:  # :
                             self.mode = VALUE  # no need to go round for a colon
                             i += 1
                     else:
                         self._start_token(KEY_STRING, base + i + 1)
                         i = self._string(text, i + 1, run, end, sink)
-                elif c == 0x7D and mode == KEY_OR_CLOSE:
+                elif c == 0x7D and mode == KEY_OR_CLOSE:  # }
                     i = self._close(i, sink)
                 else:
                     i = self._fail(Code.UNEXPECTED_CHARACTER, i, sink)
 
             elif mode == COLON:
-                if c == 0x3A:
+                if c == 0x3A:  # :
                     self.mode = VALUE
                     i += 1
                 else:
                     i = self._fail(Code.UNEXPECTED_CHARACTER, i, sink)
 
             elif mode <= VALUE_OR_CLOSE or mode == BETWEEN:
-                if c == 0x22:
+                if c == 0x22:  # "
                     run = string_run(text, i + 1, end)
-                    if run < end and ord(text[run]) == 0x22 and run - i - 1 <= self.dialect.max_string:
+                    if run < end and ord(text[run]) == 0x22 and run - i - 1 <= self.dialect.max_string:  # "
                         whole = text[i + 1 : run]
                         sink.whole_string(self._key, self._count, whole, self._next_id, base + i, base + run)
                         self._next_id += 1
@@ -178,34 +178,34 @@ class Reader(TokenReader):
                         sink.start_string(self._key, self._count, self._next_id, base + i)
                         self._next_id += 1
                         i = self._string(text, i + 1, run, end, sink)
-                elif c == 0x7B or c == 0x5B:
+                elif c == 0x7B or c == 0x5B:  # { [
                     i = self._open(c == 0x7B, i, sink)
-                elif 0x30 <= c <= 0x39 or c == 0x2D:
+                elif 0x30 <= c <= 0x39 or c == 0x2D:  # 0 to 9 -
                     self._start_token(NUMBER, base + i)
                     i = self._number(text, i, end, sink)
-                elif c == 0x74 or c == 0x66 or c == 0x6E:
+                elif c == 0x74 or c == 0x66 or c == 0x6E:  # t f n
                     self._start_token(LITERAL, base + i)
                     self._word = "true" if c == 0x74 else "false" if c == 0x66 else "null"
                     i = self._literal(text, i, end, sink)
-                elif c == 0x5D and mode == VALUE_OR_CLOSE:
+                elif c == 0x5D and mode == VALUE_OR_CLOSE:  # ]
                     i = self._close(i, sink)
                 else:
                     i = self._fail(Code.UNEXPECTED_CHARACTER, i, sink)
 
             elif mode == AFTER_MEMBER:
-                if c == 0x2C:
+                if c == 0x2C:  # ,
                     self.mode = KEY_OR_CLOSE if self.dialect.trailing_commas else KEY
                     i += 1
-                elif c == 0x7D:
+                elif c == 0x7D:  # }
                     i = self._close(i, sink)
                 else:
                     i = self._fail(Code.UNEXPECTED_CHARACTER, i, sink)
 
             elif mode == AFTER_ITEM:
-                if c == 0x2C:
+                if c == 0x2C:  # ,
                     self.mode = VALUE_OR_CLOSE if self.dialect.trailing_commas else VALUE
                     i += 1
-                elif c == 0x5D:
+                elif c == 0x5D:  # ]
                     i = self._close(i, sink)
                 else:
                     i = self._fail(Code.UNEXPECTED_CHARACTER, i, sink)
@@ -261,27 +261,27 @@ class Reader(TokenReader):
         close: i64 = 0x7D if frame is not None and frame.is_object else 0x5D
         while i < end:
             c: i64 = ord(text[i])
-            if c == 0x0A:
+            if c == 0x0A:  # LF
                 self._count_lines(text, i, i + 1)
             if mode == SKIP_ESCAPE:
                 mode = SKIP_STRING
             elif mode == SKIP_STRING:
-                if c == 0x5C:
+                if c == 0x5C:  # \
                     mode = SKIP_ESCAPE
-                elif c == 0x22:
+                elif c == 0x22:  # "
                     mode = SKIP
             elif mode == SKIP_LINE:
-                if c == 0x0A:
+                if c == 0x0A:  # LF
                     self.mode = BETWEEN
                     return i + 1
-            elif c == 0x22:
+            elif c == 0x22:  # "
                 mode = SKIP_STRING
-            elif c == 0x7B or c == 0x5B:
+            elif c == 0x7B or c == 0x5B:  # { [
                 self._nested += 1
             elif self._nested > 0:
-                if c == 0x7D or c == 0x5D:
+                if c == 0x7D or c == 0x5D:  # } ]
                     self._nested -= 1
-            elif c == 0x2C or c == close:
+            elif c == 0x2C or c == close:  # ,
                 self.mode = self._after
                 return i
             i += 1

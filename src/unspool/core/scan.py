@@ -42,7 +42,7 @@ def space_run(text: str, start: i64, end: i64) -> i64:
     i = start
     while i < end:
         c: i64 = ord(text[i])
-        if c != 0x20 and c != 0x0A and c != 0x0D and c != 0x09:
+        if c != 0x20 and c != 0x0A and c != 0x0D and c != 0x09:  # space LF CR tab
             break
         i += 1
     return i
@@ -53,7 +53,7 @@ def string_run(text: str, start: i64, end: i64) -> i64:
     i = start
     while i < end:
         c: i64 = ord(text[i])
-        if c == 0x22 or c == 0x5C or c < 0x20:
+        if c == 0x22 or c == 0x5C or c < 0x20:  # " \ space
             break
         i += 1
     return i
@@ -64,7 +64,7 @@ def number_run(text: str, start: i64, end: i64, state: i64) -> Scanned:
     i = start
     while i < end:
         c: i64 = ord(text[i])
-        if 0x30 <= c <= 0x39:
+        if 0x30 <= c <= 0x39:  # 0 to 9
             if state == NUMBER or state == MINUS:
                 state = ZERO if c == 0x30 else INTEGER
             elif state == POINT:
@@ -73,13 +73,13 @@ def number_run(text: str, start: i64, end: i64, state: i64) -> Scanned:
                 state = EXPONENT
             elif state == ZERO:
                 break
-        elif c == 0x2E and (state == ZERO or state == INTEGER):
+        elif c == 0x2E and (state == ZERO or state == INTEGER):  # .
             state = POINT
-        elif (c == 0x65 or c == 0x45) and (state == ZERO or state == INTEGER or state == FRACTION):
+        elif (c == 0x65 or c == 0x45) and (state == ZERO or state == INTEGER or state == FRACTION):  # e E
             state = EXPONENT_MARK
-        elif c == 0x2D and state == NUMBER:
+        elif c == 0x2D and state == NUMBER:  # -
             state = MINUS
-        elif (c == 0x2B or c == 0x2D) and state == EXPONENT_MARK:
+        elif (c == 0x2B or c == 0x2D) and state == EXPONENT_MARK:  # + -
             state = EXPONENT_SIGN
         else:
             break
@@ -108,7 +108,7 @@ def read_escape(text: str, at: i64, end: i64, surrogates: i64) -> Scanned:
     if unit < 0xDC00:
         if after == end:
             return HELD, at
-        if ord(text[after]) == 0x5C:
+        if ord(text[after]) == 0x5C:  # \
             low = escaped_unit(text, after, end)
             if low == HELD:
                 return HELD, at
@@ -124,18 +124,18 @@ def escaped_unit(text: str, at: i64, end: i64) -> i64:
     if at + 1 >= end:
         return HELD
     c: i64 = ord(text[at + 1])
-    if c != 0x75:
-        if c == 0x6E:
+    if c != 0x75:  # u
+        if c == 0x6E:  # n
             return 0x0A
-        if c == 0x22 or c == 0x5C or c == 0x2F:
+        if c == 0x22 or c == 0x5C or c == 0x2F:  # " \ /
             return c
-        if c == 0x74:
+        if c == 0x74:  # t
             return 0x09
-        if c == 0x72:
+        if c == 0x72:  # r
             return 0x0D
-        if c == 0x62:
+        if c == 0x62:  # b
             return 0x08
-        if c == 0x66:
+        if c == 0x66:  # f
             return 0x0C
         return INVALID - 1
     unit: i64 = 0
@@ -144,11 +144,11 @@ def escaped_unit(text: str, at: i64, end: i64) -> i64:
         if at + k >= end:
             return HELD
         c = ord(text[at + k])
-        if 0x30 <= c <= 0x39:
+        if 0x30 <= c <= 0x39:  # 0 to 9
             c -= 0x30
-        elif 0x61 <= c <= 0x66:
+        elif 0x61 <= c <= 0x66:  # a to f
             c -= 0x57
-        elif 0x41 <= c <= 0x46:
+        elif 0x41 <= c <= 0x46:  # A to F
             c -= 0x37
         else:
             return INVALID - k

@@ -57,7 +57,7 @@ class TokenReader(ReaderState):
                 self._length += run - i
                 self._tell(text[i:run], run, sink)
                 return end
-            if ord(text[run]) == 0x22:
+            if ord(text[run]) == 0x22:  # "
                 return self._end_string(text[i:run], run, sink)
         parts: list[str] = []
         wrong: Code | None = None
@@ -72,13 +72,13 @@ class TokenReader(ReaderState):
             if wrong is not None or run == end:
                 break
             c: i64 = ord(text[run])
-            if c == 0x22:
+            if c == 0x22:  # "
                 return self._end_string("".join(parts), run, sink)
             wrong_at = run
             if self._length == limit:
                 wrong = Code.MAX_KEY if is_key else Code.MAX_STRING
                 break
-            if c != 0x5C:
+            if c != 0x5C:  # \
                 wrong = Code.CONTROL_CHARACTER
                 break
             character, i = read_escape(text, run, end, self.dialect.surrogates)

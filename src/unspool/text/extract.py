@@ -20,19 +20,17 @@ a value is part of the JSON text (RFC 8259, section 2), so it is left to the rea
 from __future__ import annotations
 
 from string import ascii_letters, digits
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, cast, final
+from typing import TYPE_CHECKING, Final, cast, final
 
 from ..errors import StateError
 from ..sharing import appended
+from .pieces import TAKEN, Piece, Skipped, Why
+from .signs import AFTER_WORD, FARTHEST, FENCED, HEAD, INLINE, LINE_START, NO, SPACE, UNDECIDED, YES, find_marker, judge
 
 if TYPE_CHECKING:
     from ..native import i64
 
-__all__ = ["Extractor", "Piece", "Skipped", "Why"]
-
-Why: TypeAlias = Literal["", "bom", "prose", "fence"]
-"""Why a piece is skipped; empty if it is not."""
-TAKEN: Final = ""
+__all__ = ["Extractor"]
 
 FIRST: Final = 0
 SEARCH: Final = 1
@@ -43,31 +41,14 @@ SKIP: Final = 5
 MARKER: Final = 6
 INFO: Final = 7
 
-# Where we are in the line. What looks like JSON at its head may be prose in the middle of it.
-LINE_START: Final = 0  # the line may be a fence line
-HEAD: Final = 1  # it is not, and there were only blanks so far
-INLINE: Final = 2
-AFTER_WORD: Final = 3  # a bracket here is an index: row["name"]
-FENCED: Final = 4  # at the first thing in a block
-
 # Where we are in the value.
 OUTSIDE: Final = 0
 STRING: Final = 1
 ESCAPE: Final = 2
 
-# Whether something is what it looks like.
-UNDECIDED: Final = -1  # more text will tell
-NO: Final = -2
-YES: Final = -3
-
-FARTHEST: Final = 128
-"""How many characters are held back, at most, until it is clear whether a bracket is JSON or prose."""
 LONGEST_FENCE: Final = 64
 """Longer ones count as this long: about as much is held back where one may end."""
 
-SPACE: Final = " \t\n\r"
-IN_NUMBERS: Final = digits + "+-.eE"
-IN_WORDS: Final = digits + "+-." + ascii_letters
 BEFORE_INDEX: Final = digits + "_)]" + ascii_letters
 
 FIELDS: Final[dict[str, tuple[type, int]]] = {
@@ -86,33 +67,6 @@ FIELDS: Final[dict[str, tuple[type, int]]] = {
     "_string": (int, ESCAPE),
 }
 """What is dumped: the type, and the largest number or the longest text."""
-
-
-@final
-class Piece:
-    """A part of the text, at `offset`: to be read, or to be skipped because of `why`."""
-
-    __slots__ = ("offset", "text", "why")
-
-    def __init__(self, text: str, offset: int, why: Why) -> None:
-        self.text = text
-        self.offset = offset
-        self.why: Why = why
-
-    @property
-    def is_skipped(self) -> bool:
-        return self.why != TAKEN
-
-    def __repr__(self) -> str:
-        return f"Piece({self.text!r}, {self.offset}, {self.why!r})"
-
-
-class Skipped(NamedTuple):
-    """A part of the text that is not JSON: as far as it goes for one reason."""
-
-    offset: int
-    length: int
-    why: Why
 
 
 @final
@@ -419,82 +373,6 @@ class Extractor:
     def _is_cut(self) -> bool:
         """The block ended before its value did: the reader waits for the rest, and nothing else is for it."""
         return self._depth > 0 or self._string != OUTSIDE
-
-
-def find_marker(text: str, start: i64, fence: str, size: i64, is_last: bool) -> i64:
-    """Where in the line at `start` the marker of a fence is: of any one, or of one that ends the block of `fence`."""
-    indent = text[start : start + 4]
-    line = indent.lstrip(" ")
-    at = start + len(indent) - len(line)
-    wanted = max(size, 3) if fence else 3
-    marker = text[at : at + wanted]
-    if at - start > 3 or (line and (line[0] not in (fence or "`~") or marker != line[0] * len(marker))):
-        return NO
-    if len(marker) == wanted:
-        return at
-    return NO if is_last else UNDECIDED
-
-
-def judge(text: str, start: i64, place: i64, is_last: bool) -> i64:
-    """Whether a value begins at `start`.
-
-    Brackets are JSON wherever they stand if a string comes first in them, or a number or a literal and a comma.
-    Around nothing, or around one number or literal, they are often something else (a placeholder, a check box,
-    a footnote): outside of a block they must be alone on their line. In a block a scalar is a value, too.
-    """
-    rest = text[start : start + FARTHEST]
-    if place == AFTER_WORD and rest[0] == "[":
-        return NO
-    unclear: i64 = NO if is_last or len(rest) == FARTHEST else UNDECIDED
-    closing = ""
-    while rest[:1] == "[":
-        closing += "]"
-        if len(closing) == 3:
-            return YES
-        rest = rest[1:].lstrip(SPACE)
-    if rest[:1] == "{":
-        closing = "}" + closing
-        rest = rest[1:].lstrip(SPACE)
-    if rest[:1] == '"':
-        return YES
-    after = rest.lstrip(IN_WORDS)
-    word = rest[: len(rest) - len(after)]
-    if not after and (closing or not is_last):
-        return unclear
-    if (closing[:1] == "}" or not is_scalar(word)) if word else not closing:
-        return NO
-    is_empty = not word
-    for close in closing:
-        after = after.lstrip(SPACE)
-        if not after:
-            return unclear
-        if after[0] == "," and not is_empty:
-            return YES
-        if after[0] != close:
-            return NO
-        after = after[1:]
-        is_empty = False
-    if place == FENCED and closing:
-        return YES
-    if place == INLINE or place == AFTER_WORD:
-        return NO
-    after = after.lstrip(" \t\r")
-    if not after:
-        return YES if is_last else unclear
-    return YES if after[0] == "\n" else NO
-
-
-def is_scalar(word: str) -> bool:
-    """A literal or a number, as far as that matters here."""
-    if word in ("true", "false", "null"):
-        return True
-    if word.strip(IN_NUMBERS) or word[0] in "+." or word[-1] not in digits:
-        return False
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
 
 
 def _require(is_right: bool, name: str) -> None:
