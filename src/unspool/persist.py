@@ -240,7 +240,9 @@ def _restore_token(data: Any, reader: Reader, fold: TreeFold) -> None:
         _check(number_run(text, 0, len(text), modes.NUMBER) == (len(text), mode), "its number")
         _check(len(text) <= dialect.max_number, "its number")
     elif mode == modes.LITERAL:
-        reader._word = next(word for word in LITERALS if text and word.startswith(text) and word != text)
+        words = [word for word in LITERALS if text and word.startswith(text) and word != text]
+        _check(len(words) == 1, "its literal")
+        reader._word = words[0]
     elif mode == modes.KEY_STRING:
         _check(len(text) <= dialect.max_key, "its key")
     else:

@@ -7,7 +7,7 @@ with one bisection a level, and no table is needed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, final
+from typing import TYPE_CHECKING, ClassVar, Final, final
 
 from ..native import mypyc_attr
 from ..path import Path
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ArrayNode", "BooleanNode", "ContainerNode", "Node", "NullNode", "NumberNode", "ObjectNode", "StringNode"]
 
-NO_PARENT = -1
+NO_PARENT: Final = -1
 
 
 @mypyc_attr(acyclic=True)
@@ -188,6 +188,9 @@ class NullNode(Node):
         return None
 
 
+NO_NODES: Final[list[Node]] = []  # never changed
+
+
 @mypyc_attr(acyclic=True)
 class ContainerNode(Node):
     """An array or an object: the first `size` of a list of closed children, and the one that is still open, if any."""
@@ -202,7 +205,7 @@ class ContainerNode(Node):
         self.closed = closed
         self._items = items
         self._size = size
-        self._open = open
+        self._open = NO_NODES if open is None else [open]  # in a list: freeing those goes to any depth
         self._plain = plain
 
     @property
@@ -211,23 +214,20 @@ class ContainerNode(Node):
 
     @property
     def children(self) -> tuple[Node, ...]:
-        return (*self._items[: self._size], *([] if self._open is None else [self._open]))
+        return (*self._items[: self._size], *self._open)
 
     def is_version(self, size: i64, open: Node | None, plain: object) -> bool:
-        return self._size == size and self._open is open and self._plain is plain
+        return self._size == size and self._plain is plain and (self._open[0] if self._open else None) is open
 
-    def child(self, index: i64) -> Node:
+    def child(self, index: int) -> Node:
         """The child at this place, among all of them."""
-        if 0 <= index < self._size:
-            return self._items[index]
-        node = self._open
-        if node is None or index != self._size:
+        if not 0 <= index < len(self):
             raise IndexError("no such child")
-        return node
+        return self._items[index] if index < self._size else self._open[0]
 
     def child_around(self, id: int) -> Node | None:
-        if self._open is not None and id >= self._open.id:
-            return self._open
+        if self._open and id >= self._open[0].id:
+            return self._open[0]
         low: i64 = 0
         high: i64 = self._size
         while low < high:  # how many children start at this id or before
@@ -239,7 +239,7 @@ class ContainerNode(Node):
         return self._items[low - 1] if low > 0 else None
 
     def __len__(self) -> int:
-        return self._size + (self._open is not None)
+        return self._size + len(self._open)
 
     def __bool__(self) -> bool:
         return True  # an empty container is a node too
@@ -294,7 +294,7 @@ class ObjectNode(ContainerNode):
         self.closed = closed
         self._items = items
         self._size = size
-        self._open = open
+        self._open = NO_NODES if open is None else [open]  # in a list: freeing those goes to any depth
         self._plain = plain
         self._keys = keys
         self._open_key = open_key
@@ -312,14 +312,14 @@ class ObjectNode(ContainerNode):
     def child_at(self, step: Step) -> Node | None:
         """The last child under this key: the one that counts."""
         if self._open_key is not None and step == self._open_key:
-            return self._open
+            return self._open[0]
         for index in range(self._size - 1, -1, -1):
             if self._keys[index] == step:
                 return self._items[index]
         return None
 
-    def __getitem__(self, key: str) -> Node:
-        node = self.child_at(key)
+    def __getitem__(self, key: object) -> Node:
+        node = self.child_at(key) if isinstance(key, str) else None
         if node is None:
             raise KeyError(key)
         return node
