@@ -138,19 +138,7 @@ def test_law_8_events_fold_to_the_value(cut: tuple[str, list[str]], dialect: dic
     assert parser.is_complete is (not open_ids and read(text, **dialect).status == "done")
 
 
-limits = st.fixed_dictionaries(
-    {},
-    optional={
-        "max_depth": st.integers(0, 4),
-        "max_chars": st.integers(0, 40),
-        "max_string": st.integers(0, 6),
-        "max_key": st.integers(0, 4),
-        "max_number": st.integers(0, 6),
-    },
-)
-
-
-@given(st.data(), strategies.cut(strategies.documents(halves=True)), limits)
+@given(st.data(), strategies.cut(strategies.documents(halves=True)), strategies.limits())
 def test_law_12_limits_trip_at_one_offset(
     data: st.DataObject, cut: tuple[str, list[str]], limit: dict[str, Any]
 ) -> None:

@@ -80,3 +80,32 @@ def test_threads() -> None:
             assert all(future[:2] == ["past", mine] for mine, future in futures)
     finally:
         sys.setswitchinterval(before)
+
+
+def go_on_and_on(past: list[object], futures: list[tuple[int, list[object]]], together: threading.Barrier) -> None:
+    name, version = threading.get_ident(), past
+    together.wait()
+    for size in range(1, 60):
+        version = appended(version, size, (name, size))
+    futures.append((name, version[:60]))
+
+
+def test_threads_that_go_on_and_on() -> None:
+    """Eight threads that append to one past, again and again, each see only what they appended themselves."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(10):
+            past: list[object] = ["past"]
+            futures: list[tuple[int, list[object]]] = []
+            together = threading.Barrier(8)
+            threads = [threading.Thread(target=go_on_and_on, args=(past, futures, together)) for _ in range(8)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert len(futures) == 8
+            assert all(seen == ["past", *[(name, size) for size in range(1, 60)]] for name, seen in futures)
+            assert past[0] == "past"
+    finally:
+        sys.setswitchinterval(before)

@@ -235,4 +235,4 @@ class ValueParser:
     def _raise_fault(self) -> None:
         reader = self._intake.reader
         if reader.is_failed:
-            raise self.errors[-1]
+            raise self.errors[-1].with_traceback(None)  # raised each time anew, not longer each time

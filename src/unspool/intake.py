@@ -20,6 +20,13 @@ Fragment = str | bytes | bytearray | memoryview
 """A piece of JSON text; bytes are UTF-8 and may be cut inside a character."""
 
 
+def as_bytes(fragment: object) -> bytes:
+    """The bytes of a fragment that is not text."""
+    if isinstance(fragment, (bytes, bytearray, memoryview)):
+        return bytes(fragment)
+    raise TypeError(f"a fragment is str or bytes, not {type(fragment).__name__}")
+
+
 @final
 class Intake:
     """A reader, the first bytes of a character that was cut, and what finds the JSON, if that is wanted."""
@@ -65,10 +72,8 @@ class Intake:
                 self.reader.feed(fragment, sink)
             else:
                 self._read_pieces(self.extractor.feed(fragment), sink)
-        elif isinstance(fragment, (bytes, bytearray, memoryview)):
-            self._feed_bytes(bytes(fragment), sink)
         else:
-            raise TypeError(f"a fragment is str or bytes, not {type(fragment).__name__}")
+            self._feed_bytes(as_bytes(fragment), sink)
 
     def finish(self, sink: Sink) -> None:
         """The text has ended."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, cast, final
 from .core.dialect import Dialect
 from .core.modes import EXPECTED
 from .core.options import Options
-from .intake import Intake
+from .intake import Intake, as_bytes
 from .missing import MISSING
 from .persist import dump, load
 from .tree.fold import SHOWING, TreeFold
@@ -145,7 +145,7 @@ class ParserState:
 
     def dump(self) -> dict[str, object]:
         """The state as plain JSON data, the same however the text was cut."""
-        return dump(self._intake, self.root, self.errors)
+        return dump(self._intake, self._fold.hidden, self.root, self.errors)
 
     @staticmethod
     def load(data: object) -> ParserState:
@@ -189,10 +189,10 @@ def create_state(options: Options | None = None, *, extract: bool = False) -> Pa
 
 def parse_chunk(state: ParserState, fragment: Fragment) -> ParserState:
     """The state after one more fragment, cut anywhere. After an error, and for an empty fragment, the same state."""
-    if len(fragment) == 0 or state._intake.reader.is_stopped:
-        return state
     if not isinstance(fragment, str):
-        fragment = bytes(fragment)  # whoever owns the buffer may change it
+        fragment = as_bytes(fragment)  # whoever owns the buffer may change it
+    if not fragment or state._intake.reader.is_stopped:
+        return state
     return state._next(fragment)
 
 

@@ -53,16 +53,20 @@ WITH_KEY: Final = {
 WITH_CARRY: Final = {modes.STRING, modes.KEY_STRING}
 
 FIELDS: Final = {
-    *("version", "options", "mode", "position", "next_id", "errors"),
+    *("version", "options", "mode", "position", "next_id", "roots", "errors"),
     *("tree", "string", "key", "text", "carry", "nested", "rest", "extract"),
 }
 
 
-def dump(intake: Intake, root: Node | None, errors: tuple[JSONSyntaxError, ...]) -> dict[str, object]:
+def dump(
+    intake: Intake, hidden: Node | None, root: Node | None, errors: tuple[JSONSyntaxError, ...]
+) -> dict[str, object]:
     """What there is to know, as plain JSON data. It depends on the text alone, not on how it was cut."""
     reader = intake.reader
     mode = reader.mode
     tree, string = _flatten(root)
+    if hidden is not None:
+        tree, _ = _flatten(hidden)
     is_token = mode in WITH_CARRY or mode == modes.LITERAL or mode >= modes.NUMBER
     return {
         "version": VERSION,
@@ -70,6 +74,7 @@ def dump(intake: Intake, root: Node | None, errors: tuple[JSONSyntaxError, ...])
         "mode": modes.NAMES[mode],
         "position": [reader.offset, reader.line, reader.column],
         "next_id": reader._next_id,
+        "roots": reader.root_count,
         "tree": tree,
         "string": string,
         "key": reader._key if mode in WITH_KEY or mode >= modes.NUMBER else None,
@@ -136,6 +141,10 @@ def _load(data: Any) -> tuple[Intake, TreeFold]:
     reader.offset, reader._line, reader._line_start = offset, line, offset - column + 1
     reader._next_id = _natural(data["next_id"])
 
+    kinds = [entry[0] for entry in data["tree"]]
+    is_closed = len(kinds) > 0 and kinds.count("{") + kinds.count("[") == kinds.count("]")
+    reader._count = _natural(data["roots"]) - is_closed  # those before the one in the tree
+    _check(reader._count >= 0 and (reader._count == 0 or options.multiple), "its roots")
     _grow(data["tree"], reader, fold)
     _restore_errors(data["errors"], reader, fold)
     _restore_token(data, reader, fold)

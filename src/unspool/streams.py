@@ -164,7 +164,7 @@ class _Values:
                 values.append(value)
             self._last, self._is_closed = value, True
         if self._parser.value is not self._last:
-            self._last, self._is_closed = self._parser.value, False
+            self._last, self._is_closed = self._parser.value, self._parser.is_complete
             values.append(self._last)
         return values or [self._last] if every else values
 

@@ -246,6 +246,12 @@ OPTIONS: list[tuple[str, Any]] = [
 ]
 
 
+def limits() -> SearchStrategy[dict[str, Any]]:
+    """Options that set some of the limits so low that small documents go over them."""
+    low = {"max_depth": 4, "max_chars": 40, "max_string": 6, "max_key": 4, "max_number": 6}
+    return st.fixed_dictionaries({}, optional={name: st.integers(0, most) for name, most in low.items()})
+
+
 def dialects() -> SearchStrategy[dict[str, Any]]:
     """One option or two that differ from the preset ones, with limits small enough to matter."""
     return st.lists(st.sampled_from(OPTIONS), max_size=2).map(dict)

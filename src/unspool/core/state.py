@@ -130,6 +130,16 @@ class ReaderState:
         return is_between and self._count > 0
 
     @property
+    def root_count(self) -> int:
+        """How many values have closed at the root."""
+        frame = self._frame
+        if frame is None:
+            return self._count
+        while frame.parent is not None:
+            frame = frame.parent
+        return frame.outer_count - 1
+
+    @property
     def is_failed(self) -> bool:
         """An error ended the reading."""
         return self.mode == FAILED

@@ -11,7 +11,7 @@ asks it for everything.
 
 from __future__ import annotations
 
-from _thread import allocate_lock
+from _thread import RLock
 from typing import TYPE_CHECKING, Final, cast, final
 
 from ..core.sink import Sink
@@ -29,7 +29,9 @@ __all__ = ["SHOWING", "TreeFold"]
 
 # What is shown is made when it is first asked for, and remembered in places that forks share. Whoever asks a fold that
 # others may know holds this. It is held for microseconds, and nothing is waited for meanwhile.
-SHOWING: Final = allocate_lock()  # as threading.Lock(), without importing all of threading
+SHOWING: Final = RLock()  # reentrant: a finalizer that runs meanwhile may ask as well
+
+UNSEEN: Final = object()
 
 
 @final
@@ -41,11 +43,14 @@ class TreeFold(Sink):
         "_closed",
         "_error_count",
         "_errors",
+        "_had_grown",
         "_has_grown",
         "_in_string",
         "_owner",
         "_reader",
+        "_root",
         "_same_as",
+        "_same_tree_as",
         "_shown",
         "_shown_branch",
         "_string",
@@ -53,6 +58,7 @@ class TreeFold(Sink):
         "_string_key",
         "_text",
         "_top",
+        "_value",
         "finished",
     )
 
@@ -70,7 +76,11 @@ class TreeFold(Sink):
         self._error_count: i64 = 0
         self._before: TreeFold | None = None  # while a fragment is read: where it started
         self._same_as: TreeFold | None = None  # the fold that shows the same value as this one
+        self._same_tree_as: TreeFold | None = None  # the one that shows the same tree, too
         self._has_grown = False  # in this fragment
+        self._had_grown = True  # before the string that is open began; if that was in this fragment
+        self._value: object = UNSEEN  # what was last shown, until something grows
+        self._root: object = UNSEEN
         self._shown: list[object] | None = (
             None  # once settled: what was shown of the open containers, from the innermost
         )
@@ -97,7 +107,26 @@ class TreeFold(Sink):
         before = self._before
         if before is not None and not self._has_grown:
             self._same_as = before if before._same_as is None else before._same_as
+            if self._top is before._top and self._closed is before._closed and self._in_string == before._in_string:
+                self._same_tree_as = before if before._same_tree_as is None else before._same_tree_as
         self._before = None
+        if self._value is not UNSEEN and self._top is not None:
+            self._keep_shown(self._top)
+
+    def _keep_shown(self, top: Branch) -> None:
+        """What was shown while this fold went on is what it shows from now on, in each of its open containers."""
+        branches = [top]
+        while branches[-1].outer is not None:
+            branches.append(branches[-1].outer)
+        value = self._value
+        shown = [value]
+        for branch in reversed(branches[:-1]):
+            key = branch.key
+            value = cast("list[object]", value)[-1] if key is None else cast("dict[str, object]", value)[key]
+            shown.append(value)
+        shown.reverse()
+        self._shown = shown
+        self._shown_branch = branches[-1]
 
     @property
     def errors(self) -> tuple[JSONSyntaxError, ...]:
@@ -111,11 +140,19 @@ class TreeFold(Sink):
     # What can be asked of a fold that goes on: as it stands now.
 
     def value(self) -> object:
-        """The plain value of the document."""
-        before = self._before
-        if before is not None and not self._has_grown:
-            with SHOWING:
-                return before.show_value(0)
+        """The plain value of the document; the same object until something grows."""
+        value = self._value
+        if value is UNSEEN:
+            before = self._before
+            if before is not None and not self._has_grown:
+                with SHOWING:
+                    value = before.show_value(0)
+            else:
+                value = self._make_value()
+            self._value = value
+        return value
+
+    def _make_value(self) -> object:
         branch = self._top
         key: str | None = None
         value: object = MISSING
@@ -154,21 +191,23 @@ class TreeFold(Sink):
             return self._same_as.show_value(level)
         top = self._top
         if top is None:
-            return self.value()
+            return self._make_value()
         shown = self._shown
         if shown is None:
             shown = self._shown = []
         place = top.level - level
         while len(shown) <= place:
-            if not shown:
+            known = len(shown)
+            if known == 0:
                 branch = top
                 value = branch.value(self._string_key, self.text()) if self._in_string else branch.value(None, MISSING)
             else:
                 inner = cast("Branch", self._shown_branch)
                 branch = cast("Branch", inner.outer)
-                value = branch.value(inner.key, shown[-1])
-            shown.append(value)
-            self._shown_branch = branch
+                value = branch.value(inner.key, shown[known - 1])
+            if len(shown) == known:  # or somebody else, called by the garbage collector, went ahead
+                shown.append(value)
+                self._shown_branch = branch
         return shown[place]
 
     def show_text(self) -> str:
@@ -177,6 +216,15 @@ class TreeFold(Sink):
 
     def show_root(self) -> Node | None:
         """The tree of the document."""
+        if self._same_tree_as is not None:
+            return self._same_tree_as.show_root()
+        if self._root is UNSEEN:
+            root = self._make_root()
+            if self._root is UNSEEN:
+                self._root = root
+        return cast("Node | None", self._root)
+
+    def _make_root(self) -> Node | None:
         branch = self._top
         key: str | None = None
         node: Node | None = None
@@ -191,6 +239,11 @@ class TreeFold(Sink):
             branch = branch.outer
         return node
 
+    @property
+    def hidden(self) -> Node | None:
+        """The document before the string that is open at the root: if that is dropped, it is shown again."""
+        return self._closed if self._in_string and self._top is None else None
+
     def _open_string(self, text: str) -> Node:
         node = self._string
         if node is None or node.id != self._string_id or node.text is not text:
@@ -200,7 +253,7 @@ class TreeFold(Sink):
     # What the reader tells.
 
     def start_container(self, is_object: bool, key: str | None, index: i64, node_id: i64, offset: i64) -> None:
-        self._has_grown = True
+        self._grow()
         self._top = Branch(self._owner, self._top, is_object, key, node_id)
 
     def end_container(self, is_object: bool, node_id: i64, offset: i64) -> None:
@@ -216,14 +269,15 @@ class TreeFold(Sink):
         self._add(branch.key, branch.closed_node(plain))
 
     def start_string(self, key: str | None, index: i64, node_id: i64, offset: i64) -> None:
-        self._has_grown = True
+        self._had_grown = self._has_grown
+        self._grow()
         self._in_string = True
         self._string_key = key
         self._string_id = node_id
         self._text = ""
 
     def grow_string(self, text: str, offset: i64) -> None:
-        self._has_grown = True  # the reader keeps the text; it is asked for when somebody wants to see it
+        self._grow()  # the reader keeps the text; it is asked for when somebody wants to see it
 
     def end_string(self, text: str, offset: i64) -> None:
         before = self._before
@@ -236,15 +290,15 @@ class TreeFold(Sink):
         self._add(self._string_key, StringNode(self._string_id, self._parent_id(), True, text))
 
     def whole_string(self, key: str | None, index: i64, text: str, node_id: i64, start: i64, end: i64) -> None:
-        self._has_grown = True
+        self._grow()
         self._add(key, StringNode(node_id, self._parent_id(), True, text))
 
     def number(self, key: str | None, index: i64, value: object, raw: str, node_id: i64, offset: i64) -> None:
-        self._has_grown = True
+        self._grow()
         self._add(key, NumberNode(node_id, self._parent_id(), value, raw))
 
     def literal(self, key: str | None, index: i64, value: bool | None, node_id: i64, offset: i64) -> None:
-        self._has_grown = True
+        self._grow()
         if value is None:
             self._add(key, NullNode(node_id, self._parent_id()))
         else:
@@ -254,8 +308,13 @@ class TreeFold(Sink):
         self._errors = [error] if self._errors is None else appended(self._errors, self._error_count, error)
         self._error_count += 1
         if goes_on and self._in_string:
-            self._has_grown = True
+            self._grow()
+            self._has_grown = self._had_grown  # dropped by the fragment that began it: nothing has changed
             self._in_string = False
+
+    def _grow(self) -> None:
+        self._has_grown = True
+        self._value = UNSEEN
 
     def _parent_id(self) -> i64:
         top = self._top

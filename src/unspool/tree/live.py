@@ -19,7 +19,7 @@ __all__ = ["LiveFold"]
 class LiveFold(Sink):
     """Grows a plain value; with several documents, that of the newest, and `finished` has those that closed."""
 
-    __slots__ = ("_in_string", "_key", "_open", "_reader", "_root", "errors", "finished", "shown_text")
+    __slots__ = ("_hidden", "_in_string", "_key", "_open", "_reader", "_root", "errors", "finished", "shown_text")
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader  # keeps the text of the open string
@@ -28,6 +28,7 @@ class LiveFold(Sink):
         self._open: list[object] = []  # the open containers, from the root
         self._in_string = False
         self._key: str | None = None  # of the open string
+        self._hidden: object = MISSING  # what it took the place of: the document before, or a key that came before
         self.errors: list[JSONSyntaxError] = []
         self.finished: list[object] = []  # the roots that closed since it was last emptied
 
@@ -54,6 +55,9 @@ class LiveFold(Sink):
     def start_string(self, key: str | None, index: i64, node_id: i64, offset: i64) -> None:
         self._in_string = True
         self._key = key
+        self._hidden = self._root
+        if self._open:
+            self._hidden = MISSING if key is None else cast("dict[str, object]", self._open[-1]).get(key, MISSING)
         self._place(key, "")
 
     def grow_string(self, text: str, offset: i64) -> None:
@@ -100,11 +104,13 @@ class LiveFold(Sink):
 
     def _drop(self) -> None:
         if not self._open:
-            self._root = MISSING
+            self._root = self._hidden
         elif self._key is None:
             cast("list[object]", self._open[-1]).pop()
-        else:
+        elif self._hidden is MISSING:
             del cast("dict[str, object]", self._open[-1])[self._key]
+        else:
+            cast("dict[str, object]", self._open[-1])[self._key] = self._hidden
 
     def _finish(self) -> None:
         if not self._open:
