@@ -96,8 +96,8 @@ class TokenReader(ReaderState):
         if wrong is None:
             return end
         self._fail(wrong, wrong_at, sink)
-        if self.mode == SKIP_STRING and (wrong_at == run + 1 or wrong_at == run + 7):
-            self.mode = SKIP_ESCAPE  # a quote right behind the backslash does not end the string
+        if self.mode == SKIP_STRING and wrong_at == run + 7:
+            self.mode = SKIP_ESCAPE  # right behind the backslash that should have begun the second half of a pair
         return wrong_at
 
     def _end_string(self, last: str, at: i64, sink: Sink) -> i64:
