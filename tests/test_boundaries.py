@@ -60,12 +60,12 @@ def test_no_second_half(unit: int) -> None:
 def test_hex_digits_are_these_and_no_others(k: int) -> None:
     """In each of the four places of an escape."""
     for character in ASCII:
-        text = "\\u" + "0" * (k - 2) + character + "0" * (5 - k)
-        expected = (int(text[2:], 16), 6) if character in HEX else (INVALID, k)
-        assert read_escape(text, 0, 6, REPLACE) == expected, text
+        digits = "0" * (k - 2) + character + "0" * (5 - k)
+        expected = (int(digits, 16), 6) if character in HEX else (INVALID, k)
+        assert read_escape("\\u" + digits, 0, 6, REPLACE) == expected, digits
 
 
-@pytest.mark.parametrize(("k", "right"), enumerate(("\\", "u", "dD", "cdefCDEF")))
+@pytest.mark.parametrize(("k", "right"), list(enumerate(("\\", "u", "dD", "cdefCDEF"))))
 def test_what_can_begin_the_second_half(k: int, right: str) -> None:
     """Where both halves are wanted, each character of the second one is looked at as it comes."""
     for character in ASCII:

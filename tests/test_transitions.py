@@ -15,7 +15,7 @@ from unspool.core.dialect import Dialect
 from unspool.core.reader import Reader
 from unspool.core.sink import EventList
 
-CLASSES = ' \n{}[],:"\\/-+.019eEtfnuadg\x01\x7fé'  # one or two of each class; 1 and 9 end a range, so does a
+CLASSES = ' \n{}[],:;"\\/-+.019eEtfnuadgG\x01\x7fé'  # one or two of each class; 1 and 9 end a range, so does a
 
 WRONG = Code.UNEXPECTED_CHARACTER
 NUMBER = Code.INVALID_NUMBER
