@@ -218,6 +218,7 @@ ENDLESS: dict[str, tuple[str, str]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ENDLESS)
 def test_one_character_at_a_time(name: str) -> None:
     """Very many fragments of one character take linear time: a second half costs what the first one cost."""
@@ -237,6 +238,7 @@ def test_one_character_at_a_time(name: str) -> None:
     assert times[1] < 3 * times[0] + 0.2
 
 
+@pytest.mark.long
 def test_many_errors() -> None:
     """With recovery a text of nothing but errors is read in linear time, at any depth that is allowed."""
     text = "[" * 127 + "x," * 1000

@@ -247,6 +247,32 @@ def test_errors_in_a_state() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "extract", "options"),
+    [
+        ('Look: ["a" "b"] and more', True, {}),
+        ('Look: {"a": 1} and more', True, {"trailing": "ignore"}),
+        ("Some prose, then\n[1]", True, {"max_chars": 9}),
+        ('Look: ["abcd"] and more', True, {"max_string": 3}),
+        (b'  "\xf0\x9f', False, {"on_error": "skip", "max_chars": 1}),
+        (b"{} x\xf0\x9f", False, {"on_error": "skip"}),
+        (b"{}\xf0\x9f", False, {"on_error": "skip", "trailing": "ignore"}),
+        (b'{"a": 1}\xf0\x9f', True, {"trailing": "ignore"}),
+        (b'["a" 1]\xf0\x9f', True, {}),
+        (b"[x]\xf0\x9f", False, {}),
+    ],
+    ids=repr,
+)
+def test_what_follows_a_stop_does_not_count(text: Any, extract: bool, options: dict[str, Any]) -> None:
+    """Where reading stopped, nothing that follows shows, in the same fragment or in a later one."""
+    whole = after(text, extract=extract, **options)
+    for place in range(len(text) + 1):
+        state = after(text[:place], text[place:], extract=extract, **options)
+        assert (state.is_complete, state.skipped, state.errors) == (whole.is_complete, whole.skipped, whole.errors)
+        assert state.dump() == whole.dump()
+        assert ParserState.load(state.dump()).dump() == whole.dump()
+
+
+@pytest.mark.parametrize(
     ("state", "shown"),
     [
         (after(""), "ParserState(open, index=0, expecting a value)"),

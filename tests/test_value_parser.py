@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import json
+import sys
 from contextlib import suppress
 from itertools import pairwise
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +18,7 @@ from tests.support.observe import fault
 from tests.support.oracle import MISSING as NOTHING
 from tests.support.oracle import read, same
 from unspool import (
+    COMPILED,
     MISSING,
     Code,
     IncompleteJSONError,
@@ -26,6 +30,7 @@ from unspool import (
     ValueParser,
     parse_chunk,
 )
+from unspool.tree.branch import Branch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -240,6 +245,40 @@ def test_other_futures_do_not_touch_the_value() -> None:
     assert parse_chunk(state, '", 3,').value == {"a": [[1, "x", 3]]}
     assert parser.value is value
     assert value == {"a": [[1, "xw"]]}
+    parser.feed('"]]}')
+    assert parser.state.value is parser.root.value is parser.value is parser.close() is value
+
+
+@pytest.mark.skipif(COMPILED, reason="threads do not take turns inside of compiled code")
+def test_other_futures_on_other_threads_do_not_touch_the_value() -> None:
+    """A thread that shows another future of a state, while the parser is showing its value, is not seen by it."""
+    lines, first = inspect.getsourcelines(Branch.value)
+    for line in range(first, first + len(lines)):  # the other thread comes in between, before each of the lines
+        for visit in (1, 2):
+            parser = fed("[[")
+            state = parser.state
+            parser.feed('"x')
+            visits = 0
+
+            def come_between(frame: Any, event: str, _: object, state: Any = state, at: Any = (line, visit)) -> Any:
+                nonlocal visits
+                if frame.f_code is Branch.value.__code__ and event == "line" and frame.f_lineno == at[0]:
+                    visits += 1
+                    if visits == at[1]:
+                        thread = Thread(target=lambda: parse_chunk(state, "1,").value)
+                        thread.start()
+                        thread.join(timeout=0.05)  # it may have to wait until we have shown ours
+                return come_between
+
+            before = sys.gettrace()
+            sys.settrace(come_between)
+            try:
+                value = parser.value
+            finally:
+                sys.settrace(before)
+            parser.feed('"]]')
+            assert value == parser.value == parser.root.value == [["x"]]
+            assert parser.finished == ([["x"]],)
 
 
 @pytest.mark.parametrize("size", [1, 7, 64])
@@ -643,3 +682,14 @@ def test_many_parsers_side_by_side() -> None:
                 _ = parser.value
     for text, parser in zip(texts, parsers, strict=True):
         assert same(parser.close(), json.loads(text))
+
+
+def test_a_root_that_did_not_change_is_the_same_object() -> None:
+    """Asked again, or after a fragment that told nothing new, a parser shows the very same tree."""
+    parser = fed('{"a": [[1], "x')
+    root = parser.root
+    assert parser.root is root
+    parser.feed("\\u00")
+    assert parser.root is root
+    parser.feed("e9")
+    assert parser.root is not root

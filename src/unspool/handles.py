@@ -196,8 +196,7 @@ class ValueParser:
         tree.settle()
         intake = self._intake
         self._intake = intake.fork()
-        self._tree = tree.fork(self._intake.reader)
-        self._tree.finished = tree.finished
+        self._tree = tree.go_on(self._intake.reader)
         return ParserState(intake, tree, None, None)
 
     @property

@@ -23,7 +23,7 @@ Fragment = str | bytes | bytearray | memoryview
 def as_bytes(fragment: object) -> bytes:
     """The bytes of a fragment that is not text."""
     if isinstance(fragment, (bytes, bytearray, memoryview)):
-        return bytes(fragment)
+        return bytes(fragment)  # pyright: ignore[reportUnknownArgumentType]
     raise TypeError(f"a fragment is str or bytes, not {type(fragment).__name__}")
 
 
@@ -70,7 +70,7 @@ class Intake:
                 self._break_off(sink)
             if self.extractor is None:
                 self.reader.feed(fragment, sink)
-            else:
+            elif not self.reader.is_stopped:
                 self._read_pieces(self.extractor.feed(fragment), sink)
         else:
             self._feed_bytes(as_bytes(fragment), sink)
@@ -79,7 +79,7 @@ class Intake:
         """The text has ended."""
         if len(self.rest) > 0 and not self.reader.takes_any_text:
             self._break_off(sink)
-        if self.extractor is not None:
+        if self.extractor is not None and not self.reader.is_stopped:
             self._read_pieces(self.extractor.close(), sink)
         self.reader.finish(sink)
 
@@ -89,6 +89,8 @@ class Intake:
                 self.reader.skip(piece.text, sink)
             else:
                 self.reader.feed(piece.text, sink)
+        if self.extractor is not None and self.reader.is_stopped:
+            self.extractor = self.extractor.ended_at(self.reader.offset)
 
     def _feed_bytes(self, data: bytes, sink: Sink) -> None:
         reader = self.reader
@@ -101,9 +103,9 @@ class Intake:
             self.feed(text, sink)
             if is_broken:
                 self._feed_broken_character(sink)
-        self.rest = rest
+        self.rest = b"" if reader.is_stopped else rest
         is_ascii_only = self.extractor is None and not reader.takes_any_text
-        if len(rest) > 0 and is_ascii_only and not reader.dialect.skips_errors:
+        if len(self.rest) > 0 and is_ascii_only and not reader.dialect.skips_errors:
             self._break_off(sink)  # no need to wait for the whole character
 
     def _break_off(self, sink: Sink) -> None:

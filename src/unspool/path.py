@@ -7,7 +7,6 @@ shares the whole path of its parent, so every event can carry one, and old ones 
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, ClassVar, final
 
 from .errors import PatternError
@@ -22,7 +21,6 @@ Step = str | int
 """A key of an object or an index of an array."""
 
 MOST_INDEX = 2**53 - 1  # RFC 9535, section 2.1
-NAME = re.compile(r"[A-Za-z_\x80-\ud7ff\ue000-\U0010ffff][0-9A-Za-z_\x80-\ud7ff\ue000-\U0010ffff]*")
 
 
 @final
@@ -146,10 +144,25 @@ def _parse(text: str) -> Path:
 
 def read_name(text: str, start: int) -> tuple[str, int]:
     """The bare name at `start`, and where it ends."""
-    name = NAME.match(text, start)
-    if name is None:
+    end = name_end(text, start)
+    if end == start:
         raise PatternError("expected a name", start)
-    return name.group(), name.end()
+    return text[start:end], end
+
+
+def name_end(text: str, start: int) -> int:
+    """Where the bare name at `start` ends; at `start`, if there is none (RFC 9535, section 2.5.1.1)."""
+    end = start
+    while end < len(text):
+        character = text[end]
+        if character < "\x80":
+            is_in_name = character.isalpha() or character == "_" or (end > start and character.isdigit())
+        else:
+            is_in_name = not "\ud800" <= character <= "\udfff"
+        if not is_in_name:
+            break
+        end += 1
+    return end
 
 
 def read_index(text: str, start: int) -> tuple[int, int]:

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Final, final
 
 from .errors import PatternError
 from .events import Kind
-from .path import NAME, Path, read_index, read_quoted
+from .path import Path, name_end, read_index, read_quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -249,9 +249,9 @@ def _segment(text: str, at: int) -> tuple[bool, list[Choice], int]:
         return dots == 2, choices, at
     if dots and text.startswith("*", at):
         return dots == 2, [None], at + 1
-    name = NAME.match(text, at) if dots else None
-    if name is not None:
-        return dots == 2, [name.group()], name.end()
+    end = name_end(text, at) if dots else at
+    if end > at:
+        return dots == 2, [text[at:end]], end
     if text.startswith("-", at):  # no index here, but a name that needs quotes
         raise PatternError(EXPECTED[dots], at)
     raise _refusal(text, at, EXPECTED[dots])
@@ -302,7 +302,7 @@ def _after_blanks(text: str, at: int) -> int:
 
 def _refusal(text: str, at: int, expected: str) -> PatternError:
     """The error for what stands at `at`: the name of a known feature, or else what was expected."""
-    name = NAME.match(text, at)
-    if name is not None and text.startswith("(", name.end()):
+    end = name_end(text, at)
+    if end > at and text.startswith("(", end):
         return PatternError(REFUSED["("], at)
     return PatternError(REFUSED.get(text[at : at + 1], expected), at)

@@ -68,8 +68,6 @@ class Reader(TokenReader):
 
     def feed(self, text: str, sink: Sink) -> None:
         """Read one fragment."""
-        if self.mode == IGNORE or self.mode == FAILED or not text:
-            return
         base = self.offset
         end: i64 = len(text)
         if self._carry:
@@ -77,19 +75,22 @@ class Reader(TokenReader):
             text = self._carry + text
             end = len(text)
             self._carry = ""
+        elif self.mode == STRING:
+            dialect = self.dialect
+            if (
+                0 < end <= dialect.max_string - self._length
+                and end <= dialect.max_chars - base
+                and string_run(text, 0, end) == end
+            ):  # nothing but text: the usual case by far, when it comes in small pieces
+                sink.grow_string(text, base)
+                self._keep(text)
+                self._length += end
+                self._untold = self.offset = base + end
+                return
+        if self.mode == IGNORE or self.mode == FAILED or end == 0:
+            return
         self._base = base
         room = self.dialect.max_chars - base
-        if (
-            self.mode == STRING
-            and end <= self.dialect.max_string - self._length
-            and end <= room
-            and string_run(text, 0, end) == end
-        ):  # nothing but text: the usual case by far, when it comes in small pieces
-            sink.grow_string(text, self._untold)
-            self._keep(text)
-            self._length += end
-            self._untold = self.offset = base + end
-            return
         if end > room:
             self._read(text, room, sink)
             if self.mode != IGNORE and self.mode != FAILED:

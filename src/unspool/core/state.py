@@ -225,13 +225,13 @@ class ReaderState:
 
     def _keep(self, piece: str) -> None:
         size = self._piece_count
-        if size == 0:
-            self._pieces = [piece]
-            self._is_shared = False
-        elif self._is_shared:
+        if size > 0 and not self._is_shared:
+            self._pieces.append(piece)
+        elif size > 0:
             self._pieces = appended(self._pieces, size, piece)
         else:
-            self._pieces.append(piece)
+            self._pieces = [piece]
+            self._is_shared = False
         self._piece_count = size + 1
 
     def _token(self, last: str) -> str:

@@ -126,6 +126,15 @@ class Extractor:
             setattr(other, name, getattr(self, name))
         return other
 
+    def ended_at(self, offset: int) -> Extractor:
+        """What is left to say when nothing behind `offset` is read: what was skipped before it."""
+        other = Extractor(self.multiple)
+        other._offset = offset
+        before = [region for region in self.skipped if region.offset < offset]
+        other._regions = [Skipped(start, min(length, offset - start), why) for start, length, why in before]
+        other._told = len(before)
+        return other
+
     def dump(self) -> dict[str, object]:
         """The state as plain JSON data: a function of the text so far, however it was cut."""
         data: dict[str, object] = {name.removeprefix("_"): getattr(self, name) for name in FIELDS}

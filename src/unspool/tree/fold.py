@@ -43,6 +43,7 @@ class TreeFold(Sink):
         "_closed",
         "_error_count",
         "_errors",
+        "_first_top",
         "_had_grown",
         "_has_grown",
         "_in_string",
@@ -76,6 +77,7 @@ class TreeFold(Sink):
         self._error_count: i64 = 0
         self._before: TreeFold | None = None  # while a fragment is read: where it started
         self._same_as: TreeFold | None = None  # the fold that shows the same value as this one
+        self._first_top: Branch | None = None  # where the fragment started
         self._same_tree_as: TreeFold | None = None  # the one that shows the same tree, too
         self._has_grown = False  # in this fragment
         self._had_grown = True  # before the string that is open began; if that was in this fragment
@@ -100,6 +102,25 @@ class TreeFold(Sink):
         other._errors = self._errors
         other._error_count = self._error_count
         other._before = self
+        other._first_top = other._top
+        return other
+
+    def go_on(self, reader: Reader) -> TreeFold:
+        """A fork with branches of its own: for a handle, whose value must not depend on what other forks show."""
+        other = self.fork(reader)
+        branches: list[Branch] = []
+        branch = self._top
+        while branch is not None:
+            branches.append(branch)
+            branch = branch.outer
+        outer: Branch | None = None
+        with SHOWING:
+            for branch in reversed(branches):
+                copy = branch.copy(other._owner)
+                copy.outer = outer
+                outer = copy
+        other._top = other._first_top = outer
+        other.finished = self.finished
         return other
 
     def settle(self) -> None:
@@ -107,7 +128,7 @@ class TreeFold(Sink):
         before = self._before
         if before is not None and not self._has_grown:
             self._same_as = before if before._same_as is None else before._same_as
-            if self._top is before._top and self._closed is before._closed and self._in_string == before._in_string:
+            if self._top is self._first_top and self._closed is before._closed and self._in_string == before._in_string:
                 self._same_tree_as = before if before._same_tree_as is None else before._same_tree_as
         self._before = None
         if self._value is not UNSEEN and self._top is not None:
