@@ -158,7 +158,7 @@ def name_end(text: str, start: int) -> int:
         if character < "\x80":
             is_in_name = character.isalpha() or character == "_" or (end > start and character.isdigit())
         else:
-            is_in_name = not "\ud800" <= character <= "\udfff"
+            is_in_name = not 0xD800 <= ord(character) <= 0xDFFF  # half a surrogate pair
         if not is_in_name:
             break
         end += 1
