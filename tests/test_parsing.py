@@ -332,6 +332,18 @@ def test_where_errors_are_skipped_equal_values_are_one_object(text: str) -> None
     assert dropped.value is value
 
 
+def test_a_string_that_came_and_went() -> None:
+    """A string that is dropped by a later fragment leaves a tree that equals the one before it, asked for or not."""
+    for ask in (False, True):
+        state = after('{"a": [1, ', on_error="skip")
+        root = state.root
+        begun = parse_chunk(state, '"x')
+        assert not ask or begun.root != root
+        dropped = parse_chunk(begun, "\\q")
+        assert dropped.root == root
+        assert same(dropped.value, state.value)
+
+
 def test_threads_see_one_value() -> None:
     """Whichever thread asks first, all of them are shown one object, and so is whoever asks later."""
     text = corpus.DOCUMENTS["itinerary"]
@@ -716,19 +728,23 @@ from unspool import create_state, parse_chunk
 faulthandler.dump_traceback_later(20, exit=True)
 probe = parse_chunk(create_state(), '{"x": [1, [2, 3')
 class Cycle:
-    def __init__(self):
-        self.me = self
+    def __init__(self, state):
+        self.me, self.state = self, state
     def __del__(self):
         assert parse_chunk(probe, ", ").value == {"x": [1, [2, 3]]}
+        asked.append((self.state, self.state.value, self.state.root))
+asked = []
 text = '{"a": [' + '{"b": [{"c": [1, {"d": {}}]}]},' * 60
 states = [create_state()]
 for start in range(0, len(text), 3):
     states.append(parse_chunk(states[-1], text[start : start + 3]))
 gc.set_threshold(3, 1, 1)
 for state in states:
-    Cycle()
+    Cycle(state)
     state.root, state.value
 gc.set_threshold(700, 10, 10)
+assert len(asked) > len(states) // 2
+assert all(value is state.value and root is state.root for state, value, root in asked)
 assert states[-1].value == parse_chunk(create_state(), text).value
 assert all(state.root is None or state.root.value is state.value for state in states)
 print("done")
