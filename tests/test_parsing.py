@@ -674,6 +674,14 @@ IMPOSSIBLE: dict[str, Any] = {
     "skipping where errors stop": changed("[1,", mode="SKIP"),
     "skipping outside of everything": changed("", mode="SKIP", options=OPTIONS | {"on_error": "skip"}),
     "skipping a string outside of everything": changed("", mode="SKIP_STRING", options=OPTIONS | {"on_error": "skip"}),
+    "skipping a string between several values": changed(
+        "", mode="SKIP_STRING", options=OPTIONS | {"on_error": "skip", "multiple": True}
+    ),
+    "more ids than characters": EMPTY | {"next_id": 5},
+    "more documents than characters": EMPTY | {"mode": "BETWEEN", "roots": 5, "options": OPTIONS | {"multiple": True}},
+    "more brackets skipped than characters": changed(
+        "[x", mode="SKIP", nested=5, options=OPTIONS | {"on_error": "skip"}
+    ),
     "failed without an error": changed("[1,", mode="FAILED"),
     "an error of no code": changed("[x", errors=[["sad", 1, 1, 2, [], ""]]),
     "an error without a place": changed("[x", errors=[["unexpected_character"]]),

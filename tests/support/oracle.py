@@ -133,8 +133,9 @@ class _Model:
                 self.at = len(self.text)
             else:
                 self.one_token(self.text[self.at])
-        if self.error is None and len(self.text) < len(self.whole_text):
-            self.die(Code.MAX_CHARS, len(self.text))
+        ignores = self.expects == "end" and self.dialect.trailing == "ignore" and not self.dialect.multiple
+        if self.error is None and len(self.text) < len(self.whole_text) and not ignores:
+            self.die(Code.MAX_CHARS, len(self.text))  # chosen: what is ignored is not read, and does not count
         value = self.roots[-1] if self.roots else MISSING
         at_close, final = self.close(value)
         status: Status = "dead" if self.error else "done" if self.expects == "end" else "open"
