@@ -140,6 +140,7 @@ def _load(data: Any) -> tuple[Intake, TreeFold]:
     _check(offset <= intake.reader.dialect.max_chars, "its position")
     reader.offset, reader._line, reader._line_start = offset, line, offset - column + 1
     reader._next_id = _natural(data["next_id"])
+    _check(reader._next_id <= offset and _natural(data["roots"]) <= offset, "its ids")
 
     kinds = [entry[0] for entry in data["tree"]]
     is_closed = len(kinds) > 0 and kinds.count("{") + kinds.count("[") == kinds.count("]")
@@ -152,13 +153,13 @@ def _load(data: Any) -> tuple[Intake, TreeFold]:
     intake.is_plain = intake.is_plain and not intake.rest
     _check(decode(intake.rest) == ("", intake.rest, False), "its bytes")
     reader._nested = _natural(data["nested"])
-    _check(reader._nested == 0 or mode in SKIPPING, "its nesting")
+    _check(reader._nested == 0 or (mode in SKIPPING and reader._nested <= offset), "its nesting")
 
     frame = reader._frame
     _check(mode not in IN_ARRAY or (frame is not None and not frame.is_object), "its mode")
     _check(mode not in IN_OBJECT or (frame is not None and frame.is_object), "its mode")
     _check(mode not in AT_ROOT or frame is None, "its mode")
-    _check(mode != modes.SKIP or frame is not None, "its mode")
+    _check(mode not in (modes.SKIP, modes.SKIP_STRING, modes.SKIP_ESCAPE) or frame is not None, "its mode")
     _check(mode not in SKIPPING or options.on_error == "skip", "its mode")
     _check(frame is not None or mode not in SKIPPING or options.multiple, "its mode")
     _check(mode not in (modes.BETWEEN, modes.SKIP_LINE) or options.multiple, "its mode")
