@@ -376,13 +376,12 @@ def test_match_by_closed() -> None:
 
 
 def test_a_node_of_no_kind() -> None:
-    """The class that all nodes share has no value, nothing inside, and is a version of nothing."""
+    """The class that all nodes share has no value and nothing inside."""
     node = Node(3, 1, True)
     with pytest.raises(NotImplementedError):
         _ = node.value
     assert (node.id, node.parent_id, node.closed, node.kind, node.children) == (3, 1, True, "", ())
     assert (node.child_around(4), node.child_at("a"), node.find(3)) == (None, None, node)
-    assert not node.is_version(0, None, None)
     assert node == Node(3, 1, True)
     assert node != Node(3, 1, False)
 

@@ -1,6 +1,6 @@
 """An open container: its closed children, and what was last shown of it.
 
-What was shown, a plain value or a node, is never changed. It is made when somebody asks, out of what was shown last
+What was shown is never changed. It is made when somebody asks, out of what was shown last
 time: one copy, the last place renewed, the news behind it. Where nothing changed, it is the same object again.
 """
 
@@ -33,7 +33,6 @@ class Branch:
         "_is_shared",
         "_items",
         "_keys",
-        "_node",
         "_shown",
         "_shown_key",
         "_shown_open",
@@ -63,7 +62,6 @@ class Branch:
         self._shown_size: i64 = 0
         self._shown_key: str | None = None
         self._shown_open: object = MISSING
-        self._node: Node | None = None
 
     def copy(self, owner: int) -> Branch:
         """The same branch, for another owner to change."""
@@ -72,7 +70,6 @@ class Branch:
         other._keys = self._keys
         other._size = self._size
         other._is_shared = self._is_shared = True
-        other._node = self._node
         other.adopt(self)
         return other
 
@@ -162,10 +159,7 @@ class Branch:
 
     def open_node(self, key: str | None, open: Node | None, plain: object) -> Node:
         """The node of this container, with this value, and `open` under `key` for the child that is open."""
-        node = self._node
-        if node is None or not node.is_version(self._size, open, plain):
-            node = self._node = self._make(False, key, open, plain)
-        return node
+        return self._make(False, key, open, plain)
 
     def closed_node(self, plain: object) -> Node:
         """The node of this container, now that it has closed with this value."""

@@ -54,7 +54,6 @@ class TreeFold(Sink):
         "_same_tree_as",
         "_shown",
         "_shown_branch",
-        "_string",
         "_string_id",
         "_string_key",
         "_text",
@@ -71,8 +70,7 @@ class TreeFold(Sink):
         self._in_string = False
         self._string_key: str | None = None
         self._string_id: i64 = 0
-        self._text = ""  # what was last shown of the open string, as text and as a node
-        self._string: StringNode | None = None
+        self._text = ""  # what was last shown of the open string
         self._errors: list[JSONSyntaxError] | None = None
         self._error_count: i64 = 0
         self._before: TreeFold | None = None  # while a fragment is read: where it started
@@ -98,7 +96,6 @@ class TreeFold(Sink):
         other._string_key = self._string_key
         other._string_id = self._string_id
         other._text = self._text
-        other._string = self._string
         other._errors = self._errors
         other._error_count = self._error_count
         other._before = self
@@ -250,7 +247,7 @@ class TreeFold(Sink):
         key: str | None = None
         node: Node | None = None
         if self._in_string:
-            node = self._open_string(self.show_text())
+            node = StringNode(self._string_id, self._parent_id(), False, self.show_text())
             key = self._string_key
         elif branch is None:
             node = self._closed
@@ -264,12 +261,6 @@ class TreeFold(Sink):
     def hidden(self) -> Node | None:
         """The document before the string that is open at the root: if that is dropped, it is shown again."""
         return self._closed if self._in_string and self._top is None else None
-
-    def _open_string(self, text: str) -> Node:
-        node = self._string
-        if node is None or node.id != self._string_id or node.text is not text:
-            node = self._string = StringNode(self._string_id, self._parent_id(), False, text)
-        return node
 
     # What the reader tells.
 

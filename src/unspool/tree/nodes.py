@@ -74,10 +74,6 @@ class Node:
         """The child under this key or index."""
         return None
 
-    def is_version(self, size: i64, open: Node | None, plain: object) -> bool:
-        """Whether this is the node of a container with so many closed children, this open one and this value."""
-        return False
-
     def _fields(self) -> tuple[object, ...]:
         return (self.id, self.parent_id, self.closed)
 
@@ -215,9 +211,6 @@ class ContainerNode(Node):
     @property
     def children(self) -> tuple[Node, ...]:
         return (*self._items[: self._size], *self._open)
-
-    def is_version(self, size: i64, open: Node | None, plain: object) -> bool:
-        return self._size == size and self._plain is plain and (self._open[0] if self._open else None) is open
 
     def child(self, index: int) -> Node:
         """The child at this place, among all of them."""
