@@ -47,6 +47,8 @@ COMPILED_MODULES = [
     "src/unspool/intake.py",
     "src/unspool/parsing.py",
     "src/unspool/handles.py",
+    "src/unspool/chunker/values.py",
+    "src/unspool/chunker/policy.py",
 ]
 
 # The classes among them that are marked acyclic, by their names in C.

@@ -9,6 +9,7 @@ The files, in the order in which they build on one another::
     doubling.py     time(2n) / time(n): is it linear?
     rows_events.py  the rows about events
     rows_values.py  the rows about values
+    rows_snapshots.py  the rows about snapshots
     goals.py        what each row has to reach
     pure.py         the uncompiled build, in a child process that takes its turn among the others
     race.py         runs a row

@@ -72,6 +72,9 @@ GOALS: Final[Mapping[str, Sequence[Goal]]] = {
     "values/doubling/*": _both(LIMIT),
     "values/bulk": (_compiled(150),),
     "values/streams": _both(4),
+    "snapshots/10 KB": (Goal("compiled", ahead={"json.loads": 1 / 1.6}),),
+    "snapshots/100 KB": (Goal("compiled", ahead={"json.loads": 1 / 1.6}), Goal("pure", ahead={"json.loads": 1 / 1.6})),
+    "snapshots/memory": _both(8),
 }
 
 

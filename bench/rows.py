@@ -16,7 +16,9 @@ __all__ = [
     "MILLISECONDS",
     "MODULES",
     "OURS",
+    "TIMES_THE_DOCUMENT",
     "US_A_FRAGMENT",
+    "US_A_SNAPSHOT",
     "Contender",
     "Row",
     "UnavailableError",
@@ -52,9 +54,11 @@ def _median(readings: Iterable[Reading]) -> Reading:
 
 US_A_FRAGMENT: Final = Unit("us a fragment")
 MB_A_SECOND: Final = Unit("MB/s", pick=max, higher_is_better=True, digits=0)
+US_A_SNAPSHOT: Final = Unit("us a snapshot", digits=1)
 MILLISECONDS: Final = Unit("ms", pick=_median, digits=1)
 DOUBLING: Final = Unit("time(2n) / time(n)", depends_on_machine=False)
 KIB_A_STREAM: Final = Unit("KiB a stream", depends_on_machine=False)
+TIMES_THE_DOCUMENT: Final = Unit("x the document", depends_on_machine=False, digits=1)
 MODULES: Final = Unit("modules", depends_on_machine=False, digits=0)
 
 

@@ -9,6 +9,8 @@ Fragments of text become events with paths::
 """
 
 from ._version import __version__
+from .chunker.snapshots import SnapshotChunker
+from .chunker.text import TextChunker
 from .core.options import Options
 from .core.scan import COMPILED
 from .errors import (
@@ -20,6 +22,8 @@ from .errors import (
     PatchError,
     PatternError,
     Position,
+    Reason,
+    SnapshotError,
     StateError,
     UnspoolError,
 )
@@ -29,7 +33,7 @@ from .intake import Fragment
 from .missing import MISSING
 from .parsing import ParserState, create_state, finalize, parse_chunk
 from .path import Path
-from .streams import aiter_events, aiter_values, iter_events, iter_values
+from .streams import achunk_snapshots, aiter_events, aiter_values, chunk_snapshots, iter_events, iter_values
 
 __all__ = [
     "COMPILED",
@@ -49,12 +53,18 @@ __all__ = [
     "Path",
     "PatternError",
     "Position",
+    "Reason",
+    "SnapshotChunker",
+    "SnapshotError",
     "StateError",
+    "TextChunker",
     "UnspoolError",
     "ValueParser",
     "__version__",
+    "achunk_snapshots",
     "aiter_events",
     "aiter_values",
+    "chunk_snapshots",
     "create_state",
     "finalize",
     "iter_events",

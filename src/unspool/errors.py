@@ -9,6 +9,7 @@
     |-- OptionsError           an option that makes no sense
     |-- PatchError             an operation that does not fit its document: reason, index, pointer
     |-- PatternError           a path or path pattern that cannot be read
+    |-- SnapshotError          a snapshot that cannot follow what is written: path, reason, step
     `-- StateError             a call that does not fit the state of its object
 
 Errors carry data; the message is only a rendering of it. It names the place and the path, and never
@@ -32,6 +33,8 @@ __all__ = [
     "PatchError",
     "PatternError",
     "Position",
+    "Reason",
+    "SnapshotError",
     "StateError",
     "UnspoolError",
 ]
@@ -82,12 +85,47 @@ SENTENCES: dict[Code, str] = {
 }
 
 
+class Reason(StrEnum):
+    """Why a snapshot cannot follow what is written. A closed set: programs may match on it."""
+
+    NOT_JSON = "not_json"
+    LIMIT = "limit"
+    REWRITTEN = "rewritten"
+    SHRUNK = "shrunk"
+    VANISHED = "vanished"
+    CHANGED = "changed"
+    CHANGED_KIND = "changed_kind"
+    GREW_LATE = "grew_late"
+    SHORTER = "shorter"
+    OUT_OF_ORDER = "out_of_order"
+
+
+REASONS: dict[Reason, str] = {
+    Reason.NOT_JSON: "not a JSON value",
+    Reason.LIMIT: "over a limit of the options",
+    Reason.REWRITTEN: "a string is no longer what was written",
+    Reason.SHRUNK: "a string is shorter than what was written",
+    Reason.VANISHED: "a key that was written is gone",
+    Reason.CHANGED: "a number or boolean is no longer the one that was written",
+    Reason.CHANGED_KIND: "a value is no longer of the kind that was written",
+    Reason.GREW_LATE: "a value grew after it was written to its end",
+    Reason.SHORTER: "an array has fewer items than were written",
+    Reason.OUT_OF_ORDER: "a place that cannot be written any more, or not yet",
+}
+
+
 class Position(NamedTuple):
     """A place in the text: `offset` counts characters from 0; `line` and `column` count from 1."""
 
     offset: int
     line: int
     column: int
+
+
+def shown_path(path: Path) -> str:
+    """A path as messages show it."""
+    text = str(path)
+    return text if len(text) <= LONGEST_PATH_SHOWN else text[: LONGEST_PATH_SHOWN - 3] + "..."
 
 
 class UnspoolError(Exception):
@@ -110,10 +148,7 @@ class JSONSyntaxError(UnspoolError, ValueError):
         return Position(self.offset, self.line, self.column)
 
     def __str__(self) -> str:
-        path = str(self.path)
-        if len(path) > LONGEST_PATH_SHOWN:
-            path = path[: LONGEST_PATH_SHOWN - 3] + "..."
-        place = f"line {self.line}, column {self.column} (offset {self.offset}), in {path}"
+        place = f"line {self.line}, column {self.column} (offset {self.offset}), in {shown_path(self.path)}"
         expected = f"; expected {self.expected}" if self.expected else ""
         return f"{SENTENCES[self.code]}: {place}{expected}"
 
@@ -172,6 +207,31 @@ class PatternError(UnspoolError, ValueError):
 
     def __str__(self) -> str:
         return f"{self.reason}, at offset {self.offset}"
+
+
+class SnapshotError(UnspoolError, ValueError):
+    """A snapshot that contradicts what is written, or is none; everything stays as it was before it.
+
+    `step` counts the snapshots from 1; one that is refused does not count. Where the text of a snapshot is at fault,
+    the cause is its `JSONSyntaxError`.
+    """
+
+    def __init__(self, path: Path, reason: Reason, step: int) -> None:
+        super().__init__(path, reason, step)
+        self.path = path
+        self.reason = reason
+        self.step = step
+
+    def __str__(self) -> str:
+        return f"{REASONS[self.reason]}: {shown_path(self.path)}, in snapshot {self.step}"
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self.args == other.args
+
+    def __hash__(self) -> int:
+        return hash((self.reason, self.step))
 
 
 class StateError(UnspoolError, RuntimeError):

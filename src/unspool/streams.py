@@ -1,4 +1,4 @@
-"""Iterators over any source of fragments, and their async twins.
+"""Iterators over any source of fragments or snapshots, and their async twins.
 
 They deliver what came before a fault, then raise it. Where the source is a generator, it is closed together with
 the iterator, so leaving a loop half-way leaves nothing open behind it.
@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import aclosing, closing, nullcontext
 from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
+from .chunker.snapshots import SnapshotChunker
 from .errors import JSONSyntaxError
 from .handles import FragmentParser, ValueParser
 from .missing import MISSING
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
     from .intake import Fragment
     from .select import Pattern
 
-    Closable = Generator[Fragment, object, object]
-    AsyncClosable = AsyncGenerator[Fragment, object]
+    Closable = Generator[object, object, object]
+    AsyncClosable = AsyncGenerator[object, object]
 
-__all__ = ["aiter_events", "aiter_values", "iter_events", "iter_values"]
+__all__ = ["achunk_snapshots", "aiter_events", "aiter_values", "chunk_snapshots", "iter_events", "iter_values"]
 
-T = TypeVar("T")
+S = TypeVar("S", contravariant=True)  # what comes in
+T = TypeVar("T")  # what goes out
 
 
 def iter_events(
@@ -79,19 +81,38 @@ def aiter_values(
     return _aiterate(fragments, _Values(options, every, extract))
 
 
-def _iterate(fragments: Iterable[Fragment], stage: _Stage[T]) -> Generator[T, None, None]:
-    with closing(cast("Closable", fragments)) if isinstance(fragments, Generator) else nullcontext():
-        for fragment in fragments:
-            yield from stage.feed(fragment)
+def chunk_snapshots(
+    snapshots: Iterable[object], *, chunker: SnapshotChunker | None = None
+) -> Generator[str, None, None]:
+    """The text of a document that comes as complete snapshots, in fragments that are never empty.
+
+    Each snapshot is JSON text or a parsed value, as for `SnapshotChunker.process`. A snapshot that cannot follow what
+    is written raises its `SnapshotError`; hand in a `chunker` of your own to choose what is done about it, or to
+    `flush` what was written before.
+    """
+    return _iterate(snapshots, _Chunks(chunker))
+
+
+def achunk_snapshots(
+    snapshots: AsyncIterable[object], *, chunker: SnapshotChunker | None = None
+) -> AsyncGenerator[str, None]:
+    """As `chunk_snapshots`, for a source that is awaited."""
+    return _aiterate(snapshots, _Chunks(chunker))
+
+
+def _iterate(source: Iterable[S], stage: _Stage[S, T]) -> Generator[T, None, None]:
+    with closing(cast("Closable", source)) if isinstance(source, Generator) else nullcontext():
+        for piece in source:
+            yield from stage.feed(piece)
             stage.raise_fault()
         yield from stage.close()
         stage.raise_fault()
 
 
-async def _aiterate(fragments: AsyncIterable[Fragment], stage: _Stage[T]) -> AsyncGenerator[T, None]:
-    async with aclosing(cast("AsyncClosable", fragments)) if isinstance(fragments, AsyncGenerator) else nullcontext():
-        async for fragment in fragments:
-            for item in stage.feed(fragment):
+async def _aiterate(source: AsyncIterable[S], stage: _Stage[S, T]) -> AsyncGenerator[T, None]:
+    async with aclosing(cast("AsyncClosable", source)) if isinstance(source, AsyncGenerator) else nullcontext():
+        async for piece in source:
+            for item in stage.feed(piece):
                 yield item
             stage.raise_fault()
         for item in stage.close():
@@ -99,10 +120,10 @@ async def _aiterate(fragments: AsyncIterable[Fragment], stage: _Stage[T]) -> Asy
         stage.raise_fault()
 
 
-class _Stage(Protocol[T]):
-    """Fragment in, what is to be delivered out, and the fault to raise behind it."""
+class _Stage(Protocol[S, T]):
+    """A piece of the source in, what is to be delivered out, and the fault to raise behind it."""
 
-    def feed(self, fragment: Fragment) -> list[T]: ...
+    def feed(self, piece: S, /) -> list[T]: ...
 
     def close(self) -> list[T]: ...
 
@@ -171,3 +192,19 @@ class _Values:
     def raise_fault(self) -> None:
         if self._fault is not None:
             raise self._fault
+
+
+class _Chunks:
+    def __init__(self, chunker: SnapshotChunker | None) -> None:
+        self._chunker = SnapshotChunker() if chunker is None else chunker
+
+    def feed(self, snapshot: object) -> list[str]:
+        fragment = self._chunker.process(snapshot)
+        return [fragment] if fragment else []
+
+    def close(self) -> list[str]:
+        fragment = self._chunker.flush()
+        return [fragment] if fragment else []
+
+    def raise_fault(self) -> None:
+        """The chunker has raised it: a snapshot that is refused adds nothing that could be delivered first."""

@@ -6,12 +6,10 @@ written piece by piece, so it can be cut wherever the events can: an open string
 
 from __future__ import annotations
 
-from decimal import Decimal
-from math import isfinite
 from typing import TYPE_CHECKING, final
 
 from ..errors import StateError
-from ..quoting import escape, quote
+from ..quoting import escape, quote, spelled
 from .sink import (
     COMPLETE_BOOLEAN,
     COMPLETE_NULL,
@@ -59,6 +57,20 @@ class Writer:
         self._level: Level | None = None
         self._has_items = False  # the innermost container, or the text
         self._string_length = -1  # how much of the open string is written; -1: none is open
+
+    @staticmethod
+    def resumed(levels: Iterable[bool], has_items: bool, string_length: int) -> Writer:
+        """A writer in the middle of a text.
+
+        `levels` says of each open container, from the root, whether it is an object; `has_items`, whether there is
+        something in the innermost one; `string_length`, how much of the open string is written, -1 if none is open.
+        """
+        writer = Writer()
+        for is_object in levels:
+            writer._level = Level(writer._level, is_object)
+        writer._has_items = has_items
+        writer._string_length = string_length
+        return writer
 
     @property
     def is_complete(self) -> bool:
@@ -143,13 +155,7 @@ def _atom(kind: Kind, event: Event) -> str:
         return "true" if value else "false"
     if kind is COMPLETE_NUMBER and event.raw is not None:
         return event.raw
-    try:
-        if isinstance(value, int) and not isinstance(value, bool):
-            return int.__repr__(value)
-        if isinstance(value, float) and isfinite(value):
-            return float.__repr__(value)
-        if isinstance(value, Decimal) and value.is_finite():
-            return str(value)
-    except ValueError:  # more digits than this interpreter converts
-        pass
-    raise StateError(f"{kind.value} without a number that JSON can write")
+    number = spelled(value)
+    if number is None:
+        raise StateError(f"{kind.value} without a number that JSON can write")
+    return number

@@ -1,0 +1,1 @@
+"""The other direction: complete snapshots, or leaves with their paths, become fragments of text."""
