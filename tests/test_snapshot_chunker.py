@@ -171,6 +171,14 @@ RULES: dict[str, tuple[list[str], list[str]]] = {
         ['{"o":{"p":"1","q":"2"}}', '{"n":0,"o":{"q":"2","p":"1"}}'],
         ['{"o":{', '"p":"1","q":"2"},"n":0', "}"],
     ),
+    "4: of those that waited the one that moved comes last there, too": (
+        ['{"o":{"p":"1","q":"2"}}', '{"o":{"p":"11","q":"2"},"n":0}'],
+        ['{"o":{', '"q":"2","p":"11"},"n":0', "}"],
+    ),
+    "4: and what is new there comes behind it": (
+        ['[{"p":"1","q":"2"}]', '[{"r":"3","p":"11","q":"2"},0]'],
+        ["[{", '"q":"2","p":"11","r":"3"},0', "]"],
+    ),
     "4: the new ones may wait in their turn": (
         ['{"s":"1","t":"2"}', '{"v":"","s":"1","u":"","t":"2"}', '{"u":"","v":"x","s":"1","t":"2"}'],
         ["{", '"s":"1","t":"2"', ',"u":"","v":"x', '"}'],
@@ -871,6 +879,15 @@ def test_several_that_wait_and_change_at_once_go_on_waiting() -> None:
     """Two that change at once tell nothing; the one that moves later does."""
     chunks = respool('{"s":"1","t":"2"}', '{"s":"11","t":"22"}', '{"s":"11","t":"222"}')
     assert chunks == ["{", "", '"s":"11","t":"222', '"}']
+
+
+def test_several_that_change_beside_something_new_go_on_waiting() -> None:
+    """A new key does not make them complete either; a new atom is written, a new growable waits with them."""
+    with_atom = ['{"s":"1","t":"2"}', '{"s":"11","t":"22","n":0}', '{"s":"11","t":"222","n":0}']
+    assert respool(*with_atom) == ["{", '"n":0', ',"s":"11","t":"222', '"}']
+    with_growable = ['{"s":"1","t":"2"}', '{"s":"11","t":"22","u":""}', '{"s":"11","t":"222","u":""}']
+    assert respool(*with_growable)[:2] == ["{", ""]
+    assert load("".join(respool(*with_growable))) == load(with_growable[-1])
 
 
 def test_steps_count_what_was_taken() -> None:

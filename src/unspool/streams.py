@@ -27,7 +27,17 @@ if TYPE_CHECKING:
     Closable = Generator[object, object, object]
     AsyncClosable = AsyncGenerator[object, object]
 
-__all__ = ["achunk_snapshots", "aiter_events", "aiter_values", "chunk_snapshots", "iter_events", "iter_values"]
+__all__ = [
+    "Stage",
+    "achunk_snapshots",
+    "aiter_events",
+    "aiter_values",
+    "aiterate",
+    "chunk_snapshots",
+    "iter_events",
+    "iter_values",
+    "iterate",
+]
 
 S = TypeVar("S", contravariant=True)  # what comes in
 T = TypeVar("T")  # what goes out
@@ -48,7 +58,7 @@ def iter_events(
     A text that is broken or incomplete raises its `JSONSyntaxError` after the events before it. With
     ``Options(on_error="skip")`` an error after which reading goes on is an event; only the last one is raised.
     """
-    return _iterate(fragments, _Events(options, select, extract))
+    return iterate(fragments, _Events(options, select, extract))
 
 
 def aiter_events(
@@ -59,7 +69,7 @@ def aiter_events(
     extract: bool = False,
 ) -> AsyncGenerator[Event, None]:
     """As `iter_events`, for a source that is awaited."""
-    return _aiterate(fragments, _Events(options, select, extract))
+    return aiterate(fragments, _Events(options, select, extract))
 
 
 def iter_values(
@@ -71,14 +81,14 @@ def iter_values(
     documents, each is yielded when it closes. A text that is broken or incomplete raises its `JSONSyntaxError` after
     the values before it.
     """
-    return _iterate(fragments, _Values(options, every, extract))
+    return iterate(fragments, _Values(options, every, extract))
 
 
 def aiter_values(
     fragments: AsyncIterable[Fragment], options: Options | None = None, *, every: bool = False, extract: bool = False
 ) -> AsyncGenerator[object, None]:
     """As `iter_values`, for a source that is awaited."""
-    return _aiterate(fragments, _Values(options, every, extract))
+    return aiterate(fragments, _Values(options, every, extract))
 
 
 def chunk_snapshots(
@@ -90,17 +100,18 @@ def chunk_snapshots(
     is written raises its `SnapshotError`; hand in a `chunker` of your own to choose what is done about it, or to
     `flush` what was written before.
     """
-    return _iterate(snapshots, _Chunks(chunker))
+    return iterate(snapshots, _Chunks(chunker))
 
 
 def achunk_snapshots(
     snapshots: AsyncIterable[object], *, chunker: SnapshotChunker | None = None
 ) -> AsyncGenerator[str, None]:
     """As `chunk_snapshots`, for a source that is awaited."""
-    return _aiterate(snapshots, _Chunks(chunker))
+    return aiterate(snapshots, _Chunks(chunker))
 
 
-def _iterate(source: Iterable[S], stage: _Stage[S, T]) -> Generator[T, None, None]:
+def iterate(source: Iterable[S], stage: Stage[S, T]) -> Generator[T, None, None]:
+    """What a stage makes of a source. It closes the source when it ends, however it ends."""
     with closing(cast("Closable", source)) if isinstance(source, Generator) else nullcontext():
         for piece in source:
             yield from stage.feed(piece)
@@ -109,7 +120,8 @@ def _iterate(source: Iterable[S], stage: _Stage[S, T]) -> Generator[T, None, Non
         stage.raise_fault()
 
 
-async def _aiterate(source: AsyncIterable[S], stage: _Stage[S, T]) -> AsyncGenerator[T, None]:
+async def aiterate(source: AsyncIterable[S], stage: Stage[S, T]) -> AsyncGenerator[T, None]:
+    """As `iterate`, for a source that is awaited."""
     async with aclosing(cast("AsyncClosable", source)) if isinstance(source, AsyncGenerator) else nullcontext():
         async for piece in source:
             for item in stage.feed(piece):
@@ -120,14 +132,20 @@ async def _aiterate(source: AsyncIterable[S], stage: _Stage[S, T]) -> AsyncGener
         stage.raise_fault()
 
 
-class _Stage(Protocol[S, T]):
+class Stage(Protocol[S, T]):
     """A piece of the source in, what is to be delivered out, and the fault to raise behind it."""
 
-    def feed(self, piece: S, /) -> list[T]: ...
+    def feed(self, piece: S, /) -> list[T]:
+        """What one piece brings."""
+        ...
 
-    def close(self) -> list[T]: ...
+    def close(self) -> list[T]:
+        """What the end brings."""
+        ...
 
-    def raise_fault(self) -> None: ...
+    def raise_fault(self) -> None:
+        """Raise what is wrong, if anything is: called after what came before it was delivered."""
+        ...
 
 
 class _Events:

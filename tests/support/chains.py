@@ -583,12 +583,14 @@ def put(value: Model, form: Form, dice: Dice) -> Any:
 
 
 def parsed(value: Model, dice: Dice) -> Any:
-    """The value as Python has it; an array may be a tuple, a number a Decimal, where that spells the same."""
+    """The value as Python has it; an array may be a tuple, a number a Decimal where that spells the same."""
     if isinstance(value, dict):
         return {key: parsed(item, dice) for key, item in value.items()}
     if isinstance(value, list):
         items = [parsed(item, dice) for item in value]
         return tuple(items) if dice.pick(4) == 3 else items
+    if isinstance(value, str):
+        return _in_halves(value) if dice.pick(16) == 15 else value
     if not isinstance(value, Number):
         return value
     number, decimal = json.loads(value.spelling), Decimal(value.spelling)
@@ -596,6 +598,11 @@ def parsed(value: Model, dice: Dice) -> Any:
         assert str(decimal) == value.spelling
         return decimal
     return number
+
+
+def _in_halves(text: str) -> str:
+    """The same JSON, each surrogate pair as two characters: how text looks that was cut and joined as UTF-16."""
+    return "".join([chr(int.from_bytes(units(text)[at : at + 2])) for at in range(0, len(units(text)), 2)])
 
 
 def spell(value: Model, dice: Dice) -> str:
