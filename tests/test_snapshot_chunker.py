@@ -1125,3 +1125,11 @@ def test_a_long_string_costs_what_is_new() -> None:
         return steps(lambda: chunker.process(text))
 
     assert count(100_000) <= count(100) + 200
+
+
+def test_a_circle_ends_also_without_a_limit() -> None:
+    """A value that holds itself is refused, whatever the options allow."""
+    circle: list[Any] = []
+    circle.append(circle)
+    chunker = SnapshotChunker(options=Options(max_depth=None))
+    assert refusal(chunker, circle).reason is Reason.LIMIT

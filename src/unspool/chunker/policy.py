@@ -107,7 +107,7 @@ class Plan:
         self._step = step
         self._patience = patience
         self._is_strict = is_strict  # the first contradiction is raised
-        self._is_checked = False  # the whole snapshot keeps within the limits
+        self._is_checked = False  # the snapshot keeps within the limits
         self._snapshot: object = MISSING
         self._next: Opening | None = None  # what the last decision has found to be next
 
@@ -147,6 +147,7 @@ class Plan:
 
     def _go_inwards(self) -> None:
         """Rule 3: a container that waited is written as it was and then grown, so that what is in it is decided too."""
+        self._is_checked = True
         while self._next is not None:
             opening, self._next = self._next, None
             old, value, was_strict = opening.old, opening.value, self._is_strict
@@ -192,7 +193,7 @@ class Plan:
                 has_news = self._compare_array(before, inner, at + 1, value)
                 value = value[inner] if isinstance(inner, int) else None
             else:
-                self._limits.check(before.path, value, at, self._step)
+                self._check(before.path, value, at)
             if has_news and moved < 0:
                 moved = at
         return grown, moved
@@ -209,7 +210,7 @@ class Plan:
                     if same(written, member):
                         members[key] = written
                     else:
-                        self._limits.check(Path(before.path, key), member, depth, self._step)
+                        self._check(Path(before.path, key), member, depth)
                         put_in_order(written, member)
                 continue
             known += 1
@@ -224,7 +225,7 @@ class Plan:
             return False
         for key, member in members.items():
             if key not in old:
-                self._limits.check(Path(before.path, key), member, depth, self._step)
+                self._check(Path(before.path, key), member, depth)
         return True
 
     def _compare_array(self, before: Open, inner: Step | None, depth: int, items: list[object]) -> bool:
@@ -239,13 +240,16 @@ class Plan:
             self._contradict([Contradiction(before.path, Reason.SHORTER, list(items))])
             items.extend(old[len(items) :])
         for index in range(len(old), len(items)):
-            self._limits.check(Path(before.path, index), items[index], depth, self._step)
+            self._check(Path(before.path, index), items[index], depth)
         return len(items) > len(old)
 
+    def _check(self, path: Path, value: object, depth: int) -> None:
+        if not self._is_checked:
+            self._limits.check(path, value, depth, self._step)
+
     def _contradict(self, found: Iterable[Contradiction]) -> None:
-        if not self._is_checked:  # what is new is looked at where it stands; but this may never be new
-            self._limits.check(ROOT, self._snapshot, 0, self._step)
-            self._is_checked = True
+        self._check(ROOT, self._snapshot, 0)  # what is new is looked at where it stands; but this may never be new
+        self._is_checked = True
         for contradiction in found:
             if self._is_strict:
                 raise SnapshotError(contradiction.path, contradiction.reason, self._step)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Limits", "Number", "append_whole", "copied", "is_growable", "join_halves", "put_in_order", "same", "shown"]
 
+DEEPEST: Final = 100_000  # where there is no limit: a value that holds itself has to end somewhere
 FIRST_HIGH: Final = 0xD800  # the high halves of surrogate pairs
 LAST_HIGH: Final = 0xDBFF
 
@@ -47,12 +48,6 @@ class Number:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Number) and self.text == other.text
-
-    def __hash__(self) -> int:
-        return hash(self.text)
-
-    def __repr__(self) -> str:
-        return f"Number({self.text!r})"
 
 
 def is_growable(value: object) -> bool:
@@ -211,12 +206,13 @@ def copied(value: object, max_depth: int | None, step: int, path: Path = ROOT) -
     """A parsed value as one of ours. Raises `SnapshotError` for what JSON does not have."""
     if not isinstance(value, (dict, list, tuple)):
         return _copied_leaf(value, path, step)
+    deepest = DEEPEST if max_depth is None else max_depth
     whole: object = {} if isinstance(value, dict) else []
     # Containers to copy, and the empty ones to copy them to.
     to_copy: list[tuple[object, object, Path, int]] = [(value, whole, path, 0)]
     while to_copy:
         value, target, path, depth = to_copy.pop()
-        if max_depth is not None and depth >= max_depth:
+        if depth >= deepest:
             raise SnapshotError(path, Reason.LIMIT, step)
         copy: object
         if isinstance(value, dict):
