@@ -49,6 +49,8 @@ help:
 
 STAMP_PYTHON    := $(VENV)/.stamp-python
 STAMP_GROUP     := $(VENV)/.stamp-group-
+TESTING         := $(STAMP_GROUP)test $(STAMP_GROUP)instructor
+BENCHING        := $(STAMP_GROUP)bench $(STAMP_GROUP)instructor
 STAMP_INSTALLED := $(VENV)/.stamp-installed-$(if $(filter-out 0,$(UNSPOOL_PURE)),pure,default)
 
 $(STAMP_PYTHON):
@@ -62,6 +64,12 @@ $(STAMP_PYTHON):
 	echo "unspool needs Python 3.11 or newer; tried: $(PYTHON)."; \
 	echo "Name one yourself: make PYTHON=/path/to/python ..."; \
 	exit 1
+
+# The one group that is installed without what it asks for; see pyproject.toml.
+$(STAMP_GROUP)instructor: pyproject.toml | $(STAMP_PYTHON)
+	@echo "Installing instructor"
+	@$(PIP) install --no-deps --group instructor
+	@touch $@
 
 $(STAMP_GROUP)%: pyproject.toml | $(STAMP_PYTHON)
 	@echo "Installing what '$*' needs"
@@ -89,7 +97,7 @@ endef
 demo: $(STAMP_INSTALLED)
 	@$(BIN)/python examples/itinerary.py
 
-test: $(STAMP_INSTALLED) $(STAMP_GROUP)test
+test: $(STAMP_INSTALLED) $(TESTING)
 	@$(IF_COMPILED); then \
 	    $(MAKE) test-compiled && $(MAKE) test-pure; \
 	elif [ "$${UNSPOOL_REQUIRE_COMPILED:-0}" != 0 ]; then \
@@ -102,16 +110,16 @@ test: $(STAMP_INSTALLED) $(STAMP_GROUP)test
 
 # ---- the commands for working on it -----------------------------------------------------------------
 
-test-compiled: $(STAMP_INSTALLED) $(STAMP_GROUP)test
+test-compiled: $(STAMP_INSTALLED) $(TESTING)
 	@$(IF_COMPILED); then :; else $(NOT_COMPILED); exit 1; fi
 	@echo "== Tests: the compiled build"
 	@UNSPOOL_EXPECT=compiled $(PYTEST) $(ARGS)
 
-test-pure: $(STAMP_GROUP)test
+test-pure: $(TESTING)
 	@echo "== Tests: the plain sources"
 	@UNSPOOL_EXPECT=pure PYTHONPATH=$(CURDIR)/src $(PYTEST) $(ARGS)
 
-test-long: $(STAMP_INSTALLED) $(STAMP_GROUP)test
+test-long: $(STAMP_INSTALLED) $(TESTING)
 	@$(IF_COMPILED); then expect=compiled; else expect=pure; fi; \
 	echo "== Long tests: the installed package ($$expect)"; \
 	HYPOTHESIS_PROFILE=long UNSPOOL_EXPECT=$$expect $(PYTEST) -m "long or not long" $(ARGS)
@@ -125,7 +133,7 @@ check: $(STAMP_GROUP)check
 	@echo "== mypy";         $(BIN)/mypy --no-error-summary
 	@echo "== basedpyright"; $(BIN)/basedpyright
 
-coverage: $(STAMP_GROUP)test
+coverage: $(TESTING)
 	@rm -f .coverage .coverage.*
 	@UNSPOOL_EXPECT=pure PYTHONPATH=$(CURDIR)/src $(BIN)/coverage run -m pytest -q -n 2 $(ARGS)
 	@$(BIN)/coverage combine --quiet
@@ -140,10 +148,10 @@ mutation: $(STAMP_GROUP)mutation
 fuzz: $(STAMP_INSTALLED) $(STAMP_GROUP)fuzz
 	@$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS) $(ARGS)
 
-bench: $(STAMP_INSTALLED) $(STAMP_GROUP)bench
+bench: $(STAMP_INSTALLED) $(BENCHING)
 	@$(BIN)/python -m bench $(ARGS)
 
-bench-check: $(STAMP_INSTALLED) $(STAMP_GROUP)bench
+bench-check: $(STAMP_INSTALLED) $(BENCHING)
 	@$(BIN)/python -m bench --check $(ARGS)
 
 docs: $(STAMP_GROUP)docs

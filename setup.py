@@ -49,6 +49,10 @@ COMPILED_MODULES = [
     "src/unspool/handles.py",
     "src/unspool/chunker/values.py",
     "src/unspool/chunker/policy.py",
+    "src/unspool/typed/shape.py",
+    "src/unspool/typed/frames.py",
+    "src/unspool/typed/outcome.py",
+    "src/unspool/typed/resolve.py",
 ]
 
 # The classes among them that are marked acyclic, by their names in C.

@@ -75,6 +75,9 @@ GOALS: Final[Mapping[str, Sequence[Goal]]] = {
     "snapshots/10 KB": (Goal("compiled", ahead={"json.loads": 1 / 1.6}),),
     "snapshots/100 KB": (Goal("compiled", ahead={"json.loads": 1 / 1.6}), Goal("pure", ahead={"json.loads": 1 / 1.6})),
     "snapshots/memory": _both(8),
+    "typed/itinerary 10 KB": (_compiled(2.5, **{"instructor": 50, "pydantic-ai": 50}),),
+    "typed/itinerary 100 KB": (_compiled(2.5, **{"instructor": 50, "pydantic-ai": 50}),),
+    "typed/doubling/*": _both(LIMIT),
 }
 
 

@@ -13,6 +13,7 @@ __all__ = ["facts", "in_one_line"]
 _PACKAGES: Final = (
     "unspool",
     "ijson",
+    "instructor",
     "jiter",
     "json-repair",
     "json-stream",
@@ -20,6 +21,8 @@ _PACKAGES: Final = (
     "langchain-core",
     "orjson",
     "partial-json-parser",
+    "pydantic",
+    "pydantic-ai-slim",
     "pydantic-core",
     "streaming-json-parser",
 )

@@ -22,7 +22,7 @@ from .peers import GROWING_PARSERS, PREFIX_PARSERS, Growing, Peer, streaming_jso
 from .rows import DOUBLING, KIB_A_STREAM, MB_A_SECOND, OURS, US_A_FRAGMENT, Contender, Row, UnavailableError, load, ours
 from .timing import FULL, Effort, Measure, Reading, per_fragment, seconds, throughput
 
-__all__ = ["rows"]
+__all__ = ["prefixes", "rows"]
 
 _TOO_LONG: Final = 0.1
 _CURVE: Final = "the value after each fragment of 2 to 6 characters"
@@ -118,7 +118,7 @@ def _after_each_fragment(
         return _per_fragment(make(), document(), effort)
 
     def again(peer: Peer) -> Measure:
-        return _prefixes(peer, document(), effort)
+        return prefixes(peer, document(), effort)
 
     contenders = [Contender(OURS, partial(growing, _asked))]
     contenders += [
@@ -147,10 +147,11 @@ def _per_fragment(run: Growing, text: str, effort: Effort) -> Measure:
     return per_fragment(lambda: run(fragments), len(fragments), effort)
 
 
-def _prefixes(peer: Peer, text: str, effort: Effort) -> Measure:
+def prefixes(peer: Peer, text: str, effort: Effort, as_plain: Callable[[Any], object] = lambda value: value) -> Measure:
+    """The text so far, read again for each fragment. `as_plain` makes of what the peer gives what `json` would give."""
     parse = peer.make()
     whole: Any = text.encode() if peer.takes_bytes else text
-    _prove(parse(whole), text)
+    _prove(as_plain(parse(whole)), text)
     fragments = cut_ragged(text)
     ends = list(accumulate(len(fragment.encode() if peer.takes_bytes else fragment) for fragment in fragments))
     cost = _cost_of_a_prefix(lambda end: _accepts(parse, whole[:end]), len(whole))

@@ -104,9 +104,45 @@ LAYERS = [
     "chunker.leaves",
     "streams",
     "patch",
+    "typed.policy",
+    "typed.shape",
+    "typed.frames",
+    "typed.outcome",
+    "typed.resolve",
+    "typed.node_text",
+    "typed.pydantic_errors",
+    "typed.pydantic_schema",
+    "typed.pydantic_accept",
+    "typed.pydantic_judge",
+    "typed.pydantic_partial",
+    "typed.pydantic_tags",
+    "typed.pydantic_part",
+    "typed.pydantic_containers",
+    "typed.pydantic_fields",
+    "typed.pydantic_leaves",
+    "typed.pydantic_tuples",
+    "typed.from_pydantic",
+    "typed.msgspec_hints",
+    "typed.msgspec_leaves",
+    "typed.msgspec_records",
+    "typed.from_msgspec",
+    "typed.schema_keywords",
+    "typed.schema_refs",
+    "typed.schema_judge",
+    "typed.schema_merge",
+    "typed.schema_left",
+    "typed.from_json_schema",
+    "typed.partials",
+    "typed.items",
     "testing",
 ]
 """A total order: a module imports only what stands before it. The package itself, `unspool`, stands behind all."""
+
+EXTRAS = re.compile(r"typed\.(from_)?(pydantic|msgspec)")
+"""The modules that need what an extra installs; they are imported when they are used."""
+
+SHOP_WINDOWS = ["typed"]
+"""The packages inside that show names of their own."""
 
 needs_docstrings = pytest.mark.skipif(unspool.COMPILED, reason="the compiler leaves the docstrings out")
 
@@ -138,6 +174,15 @@ def test_public_classes_are_documented(name: str) -> None:
 def test_public_functions_are_documented(name: str) -> None:
     """Every public function says what it does."""
     assert inspect.getdoc(getattr(unspool, name))
+
+
+@pytest.mark.parametrize("package", SHOP_WINDOWS)
+def test_public_names_of_packages(package: str) -> None:
+    """A package that shows names lists all of them, and nothing else can be seen in it but its modules."""
+    window = importlib.import_module(f"unspool.{package}")
+    modules = {module.name for module in pkgutil.iter_modules(window.__path__)}
+    shown = {name for name in vars(window) if not name.startswith("_")}
+    assert shown - modules == set(window.__all__) - modules
 
 
 def test_version() -> None:
@@ -190,7 +235,8 @@ print(*sorted({{name.partition(".")[0] for name in sys.modules}} - sys.stdlib_mo
 def test_nothing_else_is_imported() -> None:
     """No module of the package needs anything but the standard library and itself."""
     folder = str(Path(str(unspool.__file__)).parents[1])
-    code = STANDARD_ONLY.format(folder=folder, modules=LAYERS)
+    modules = [*SHOP_WINDOWS, *[name for name in LAYERS if not EXTRAS.match(name)]]
+    code = STANDARD_ONLY.format(folder=folder, modules=modules)
     run = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=False)
     assert (run.returncode, run.stderr) == (0, "")
     others = [name for name in run.stdout.split() if not name.endswith("__mypyc")]  # what the compiled modules share
@@ -242,6 +288,7 @@ def test_layers(name: str) -> None:
 def test_packages_hold_nothing() -> None:
     """The `__init__` of a package inside is a docstring and nothing else: names come from modules."""
     packages = [path for path in SOURCES.rglob("__init__.py") if path.parent != SOURCES]
+    packages = [path for path in packages if path.parent.name not in SHOP_WINDOWS]
     assert packages
     for path in packages:
         (statement,) = ast.parse(path.read_text()).body
@@ -285,7 +332,8 @@ def test_examples_of_the_documentation(page: Path) -> None:
     names: dict[str, Any] = {"__name__": "__main__"}
     for block in blocks(page):
         if not block.is_session:
-            exec(compile("\n" * (block.line - 1) + block.code, str(page), "exec"), names)
+            code = "\n" * (block.line - 1) + block.code
+            exec(compile(code, str(page), "exec", dont_inherit=True), names)
             continue
         session = doctest.DocTestParser().get_doctest(block.code, names, page.name, str(page), block.line - 1)
         runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)

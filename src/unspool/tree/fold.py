@@ -242,6 +242,27 @@ class TreeFold(Sink):
                 self._root = root
         return cast("Node | None", self._root)
 
+    def glance(self, with_values: bool) -> Node | None:
+        """The tree as it stands now, of a fold that goes on in place. For those who make values of their own, what is
+        open in it has none.
+        """
+        branch = self._top
+        key: str | None = None
+        node: Node | None = None
+        value: object = MISSING
+        if self._in_string:
+            text = self.text()
+            node = StringNode(self._string_id, self._parent_id(), False, text)
+            key, value = self._string_key, text
+        elif branch is None:
+            node = self._closed
+        while branch is not None:
+            value = branch.value(key, value) if with_values else MISSING
+            node = branch.open_node(key, node, value)
+            key = branch.key
+            branch = branch.outer
+        return node
+
     def _make_root(self) -> Node | None:
         branch = self._top
         key: str | None = None

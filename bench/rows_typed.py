@@ -1,0 +1,248 @@
+"""The rows about typed values: a half-filled model after each fragment.
+
+unspool reads the fragment and resolves the state. The others are given the text so far, of which they make a model
+again: the very functions that their streaming calls for each chunk, without the message around it, and without any
+waiting. They are sampled as the rows about values say.
+
+pydantic refuses a model whose required fields are not there yet, and so does pydantic-ai. Both are given a model of the
+same fields where none is required, which is what one has to write for them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Final, Literal
+
+from .documents import cut_ragged, itinerary, table
+from .doubling import doubling
+from .peers import Growing, Peer
+from .rows import DOUBLING, OURS, US_A_FRAGMENT, Contender, Row, UnavailableError, load, ours
+from .rows_values import prefixes
+from .timing import Effort, Measure, per_fragment
+
+__all__ = ["rows"]
+
+Kind = Literal["sightseeing", "food", "museum", "transfer", "rest", "nature"]
+_ROW_OF_THE_TABLE: Final = 90  # characters, about
+
+
+def rows(effort: Effort) -> Iterator[Row]:
+    for name, size in (("0.5 KB", 500), ("2 KB", 2_000), ("10 KB", 10_000), ("100 KB", 100_000)):
+        document = partial(itinerary, size)
+        contenders = [Contender(OURS, partial(_measure, _iterated, document, effort))]
+        contenders += [
+            Contender(peer_name, partial(_measure_prefixes, peer, document, effort), peer.lacks)
+            for peer_name, peer in _PEERS.items()
+        ]
+        title = f"typed partial (pydantic model), itinerary {name}"
+        yield Row(f"typed/itinerary {name}", title, US_A_FRAGMENT, contenders)
+
+    contender = Contender(OURS, partial(_measure, _resolved, partial(itinerary, 10_000), effort))
+    yield Row("typed/states", "typed partial of each state, itinerary 10 KB", US_A_FRAGMENT, [contender])
+    contender = Contender(OURS, partial(_measure, _items, partial(table, 2_000), effort))
+    yield Row("typed/items", "typed items, one by one, 2,000 rows", US_A_FRAGMENT, [contender])
+
+    for key, title, make, shape in (
+        ("itinerary", "typed partial, doubled: itinerary", _iterated, itinerary),
+        ("items", "typed items, doubled: rows", _items, lambda length: table(length // _ROW_OF_THE_TABLE)),
+    ):
+        contender = Contender(OURS, partial(_doubled, make, shape, effort))
+        yield Row(f"typed/doubling/{key}", title, DOUBLING, [contender], turns=1)
+
+
+# The models -------------------------------------------------------------------------------------------------------
+
+
+def _trip() -> Any:
+    load("pydantic")
+    from pydantic import BaseModel
+
+    class Activity(BaseModel):
+        title: str
+        kind: Kind
+        description: str
+        minutes: int
+        price: float
+        booked: bool
+
+    class Day(BaseModel):
+        title: str
+        walking_km: float
+        activities: list[Activity]
+
+    class Trip(BaseModel):
+        title: str
+        summary: str
+        days: list[Day]
+
+    return Trip
+
+
+def _trip_without_required_fields() -> Any:
+    load("pydantic")
+    from pydantic import BaseModel
+
+    class Activity(BaseModel):
+        title: str | None = None
+        kind: Kind | None = None
+        description: str | None = None
+        minutes: int | None = None
+        price: float | None = None
+        booked: bool | None = None
+
+    class Day(BaseModel):
+        title: str | None = None
+        walking_km: float | None = None
+        activities: list[Activity] | None = None
+
+    class Trip(BaseModel):
+        title: str | None = None
+        summary: str | None = None
+        days: list[Day] | None = None
+
+    return Trip
+
+
+def _row() -> Any:
+    load("pydantic")
+    from pydantic import BaseModel
+
+    class Row(BaseModel):
+        id: int
+        name: str
+        score: float
+        active: bool
+        note: str | None
+
+    return Row
+
+
+def _as_plain(value: Any) -> object:
+    """Models as what `json` would give."""
+    return [_as_plain(item) for item in value] if isinstance(value, list) else value.model_dump(mode="json")
+
+
+# unspool ----------------------------------------------------------------------------------------------------------
+
+
+def _iterated() -> Growing:
+    typed = load("unspool.typed")
+    resolver = typed.partial(_trip())
+
+    def run(fragments: Sequence[str]) -> object:
+        value: object = None
+        for trip in typed.iter_partial(resolver, fragments):
+            value = trip.value
+        return value
+
+    return run
+
+
+def _resolved() -> Growing:
+    create_state, parse_chunk = ours("create_state", "parse_chunk")
+    resolve = load("unspool.typed").partial(_trip()).resolve
+
+    def run(fragments: Sequence[str]) -> object:
+        state, cache = create_state(), None
+        value: object = None
+        for fragment in fragments:
+            state = parse_chunk(state, fragment)
+            resolution, cache = resolve(state, cache)
+            value = resolution.value
+        return value
+
+    return run
+
+
+def _items() -> Growing:
+    typed = load("unspool.typed")
+    resolver = typed.partial(_row())
+    return lambda fragments: list(typed.items(resolver, fragments))
+
+
+def _measure(make: Callable[[], Growing], document: Callable[[], str], effort: Effort) -> Measure:
+    run, text = make(), document()
+    fragments = cut_ragged(text)
+    if _as_plain(run(fragments)) != json.loads(text):
+        raise UnavailableError("another value than the text has")
+    return per_fragment(lambda: run(fragments), len(fragments), effort)
+
+
+def _doubled(make: Callable[[], Growing], shape: Callable[[int], str], effort: Effort) -> Measure:
+    return doubling(shape, make(), effort, {4: 60_000})
+
+
+# The others -------------------------------------------------------------------------------------------------------
+
+
+def _instructor() -> Callable[[str], object]:
+    module = load("instructor.dsl.partial")
+    model = module.Partial[_trip()].get_partial_model()
+    return lambda prefix: module.process_potential_object(prefix, "trailing-strings", model)
+
+
+def _pydantic() -> Callable[[bytes], object]:
+    validate = load("pydantic").TypeAdapter(_trip_without_required_fields()).validate_json
+    return lambda prefix: validate(prefix, experimental_allow_partial="trailing-strings")
+
+
+def _pydantic_ai() -> Callable[[str], object]:
+    """What `stream_output` does with each response. A run has to be over to have something to ask."""
+    agents, messages, models = (
+        load(name) for name in ("pydantic_ai", "pydantic_ai.messages", "pydantic_ai.models.function")
+    )
+
+    async def answer(_: object, info: Any) -> AsyncIterator[Mapping[int, Any]]:
+        yield {0: models.DeltaToolCall(name=info.output_tools[0].name, json_args="{}")}
+
+    async def a_run() -> Any:
+        agent = agents.Agent(
+            models.FunctionModel(stream_function=answer), output_type=agents.ToolOutput(_trip_without_required_fields())
+        )
+        async with agent.run_stream("a trip") as run:
+            await run.get_output()
+        return run
+
+    run = asyncio.run(a_run())
+    (call,) = run.response.tool_calls
+
+    def validate(prefix: str) -> object:
+        response = messages.ModelResponse(parts=[messages.ToolCallPart(call.tool_name, prefix)])
+        return _result(run.validate_response_output(response, allow_partial=True))
+
+    return validate
+
+
+def _result(coroutine: Coroutine[Any, None, object]) -> object:
+    """Nothing in it waits, so it is run by hand: no event loop is charged to it."""
+    try:
+        coroutine.send(None)
+    except StopIteration as end:
+        return end.value
+    raise AssertionError("it waited for something")
+
+
+_PEERS: Final[Mapping[str, Peer]] = {
+    "instructor": Peer(
+        _instructor,
+        "reads the whole prefix again each time, and validates all finished models in it again; half-written literals "
+        "and numbers are shown; no object is kept",
+    ),
+    "pydantic-ai": Peer(
+        _pydantic_ai,
+        "validates the whole prefix again each time; shows no model with a required field missing, nor anything around "
+        "a half-written literal; half-written numbers are shown; no object is kept; what is invalid is told at the end",
+    ),
+    "pydantic": Peer(
+        _pydantic,
+        "as pydantic-ai, whose validator it is; an invalid prefix and an unfinished one are the same to it",
+        takes_bytes=True,
+    ),
+}
+
+
+def _measure_prefixes(peer: Peer, document: Callable[[], str], effort: Effort) -> Measure:
+    return prefixes(peer, document(), effort, _as_plain)

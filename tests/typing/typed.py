@@ -1,0 +1,91 @@
+"""What a type checker sees of the typed values. It is checked with the rest, and never run."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterable, Generator
+from typing import Any, assert_type
+
+from unspool import ParserState, Path
+from unspool.typed import (
+    Cache,
+    Complete,
+    Invalid,
+    Missing,
+    Partial,
+    Problem,
+    Resolution,
+    Resolver,
+    aitems,
+    aiter_partial,
+    items,
+    iter_partial,
+    partial,
+)
+
+
+class Trip:
+    city: str
+
+
+def a_class(fragments: list[str], awaited: AsyncIterable[bytes]) -> None:
+    """A class is the type of the values."""
+    assert_type(partial(Trip), Resolver[Trip])
+    assert_type(partial(Trip, early=True), Resolver[Trip])
+    assert_type(iter_partial(Trip, fragments), Generator[Partial[Trip], None, None])
+    assert_type(aiter_partial(Trip, awaited), AsyncGenerator[Partial[Trip], None])
+    assert_type(items(Trip, fragments, path="$.rows"), Generator[Trip, None, None])
+    assert_type(aitems(Trip, awaited), AsyncGenerator[Trip, None])
+
+
+def a_generic_class(fragments: list[str]) -> None:
+    assert_type(partial(list[Trip]), Resolver[list[Trip]])
+    assert_type(iter_partial(dict[str, int], fragments), Generator[Partial[dict[str, int]], None, None])
+
+
+def a_resolver(resolver: Resolver[Trip], state: ParserState, fragments: list[str], awaited: AsyncIterable[str]) -> None:
+    """It knows its type."""
+    assert_type(partial(resolver), Resolver[Trip])
+    assert_type(iter_partial(resolver, fragments), Generator[Partial[Trip], None, None])
+    assert_type(aiter_partial(resolver, awaited), AsyncGenerator[Partial[Trip], None])
+    assert_type(items(resolver, fragments), Generator[Trip, None, None])
+    assert_type(resolver.resolve(state), tuple[Resolution[Trip], Cache])
+
+
+def a_schema(schema: dict[str, Any], fragments: list[str], awaited: AsyncIterable[str]) -> None:
+    """Of a JSON Schema, or of a union, a type checker knows nothing."""
+    assert_type(partial(schema), Resolver[Any])
+    assert_type(partial(int | str), Resolver[Any])
+    assert_type(iter_partial(schema, fragments), Generator[Partial[Any], None, None])
+    assert_type(aiter_partial(schema, awaited), AsyncGenerator[Partial[Any], None])
+    assert_type(items(schema, fragments), Generator[Any, None, None])
+    assert_type(aitems(schema, awaited), AsyncGenerator[Any, None])
+
+
+def an_outcome(resolution: Resolution[Trip], seen: Partial[Trip]) -> None:
+    """The value has the type, half filled or not."""
+    assert_type(seen.value, Trip)
+    assert_type(seen.value.city, str)
+    assert_type(seen.is_complete, bool)
+    assert_type(seen.missing, tuple[Path, ...])
+    assert_type(seen.problems, tuple[Problem, ...])
+    assert_type(seen.invalid, Invalid[Trip] | None)
+    assert_type(seen.is_complete_at("$.city"), bool)
+    if seen.invalid is not None:
+        assert_type(seen.invalid.path, Path)
+    assert_type(resolution.value, Trip)
+
+
+def outcomes(complete: Complete[Trip], invalid: Invalid[Trip], missing: Missing[Trip]) -> None:
+    """The kinds of outcome: two of them are partials as well."""
+    partials: list[Partial[Trip]] = [complete, invalid]
+    everything: list[Resolution[Trip]] = [*partials, missing]
+    assert_type([one.value for one in everything], list[Trip])
+
+
+def wrong_arguments(fragments: list[str], awaited: AsyncIterable[str]) -> None:
+    """What is not possible is seen before it runs: an ignore that is not needed fails the check."""
+    iter_partial(Trip, fragments, on_invalid="never")  # type: ignore[call-overload]
+    items(Trip, fragments, on_invalid="defer")  # type: ignore[call-overload]
+    iter_partial(Trip, awaited)  # type: ignore[call-overload]
+    aiter_partial(Trip, fragments)  # type: ignore[call-overload]
+    items(Trip, [1])  # type: ignore[list-item]
