@@ -97,9 +97,10 @@ endef
 demo: $(STAMP_INSTALLED)
 	@$(BIN)/python examples/itinerary.py
 
+# Both builds run the same tests; the second one with fewer random examples, so that it does not take minutes more.
 test: $(STAMP_INSTALLED) $(TESTING)
 	@$(IF_COMPILED); then \
-	    $(MAKE) test-compiled && $(MAKE) test-pure; \
+	    $(MAKE) test-compiled && HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-quick} $(MAKE) test-pure; \
 	elif [ "$${UNSPOOL_REQUIRE_COMPILED:-0}" != 0 ]; then \
 	    $(NOT_COMPILED); exit 1; \
 	else \

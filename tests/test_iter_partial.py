@@ -489,6 +489,47 @@ def test_a_fragment_of_the_wrong_type(collect: Any) -> None:
 # At random
 
 
+def by_states(example: Example, fragments: list[str], options: Options | None) -> list[Any]:
+    """What the pure parser and `resolve` give, for each fragment that changed something visible, and all about it."""
+    state, cache = create_state(options), None
+    seen: list[Any] = []
+    last: Any = None
+    for fragment in [*fragments, None]:
+        state = finalize(state) if fragment is None else parse_chunk(state, fragment)
+        resolution, cache = resolve(example.shape, state, cache)
+        is_news = last is None or resolution.value is not last.value or type(resolution) is not type(last)
+        if isinstance(resolution, Partial) and is_news and not isinstance(last, Complete):
+            seen.append(everything(resolution))
+        last = resolution
+    return seen
+
+
+def everything(one: Any) -> Any:
+    """All that can be asked of an outcome."""
+    paths = [("a",), ("a", 0), (0,), (0, "a"), (1,), ("b",), ("kind",), ()]
+    return told(one), one.missing, [one.is_complete_at(path) for path in paths]
+
+
+@given(shapes.examples(), st.data())
+def test_yields_are_those_of_the_states(example: Example, data: st.DataObject) -> None:
+    """The same outcomes, one after the other, as the pure parser gives; asked when everything is over."""
+    fragments = data.draw(strategies.cuttings(example.text))
+    seen = plain(example.shape, fragments, on_invalid="ignore")
+    assert seen.error is None
+    assert repr([everything(one) for one in seen.partials]) == repr(by_states(example, fragments, None))
+
+
+@given(shapes.examples(), st.data())
+def test_yields_are_those_of_the_states_also_where_errors_are_skipped(example: Example, data: st.DataObject) -> None:
+    """What is broken is dropped, and what was shown of it with it."""
+    options = Options(on_error="skip")
+    place = data.draw(st.integers(0, len(example.text)))
+    broken = example.text[:place] + data.draw(st.sampled_from(["x", "?", ",", ":", "\\q", '"'])) + example.text[place:]
+    fragments = data.draw(strategies.cuttings(broken))
+    seen = plain(example.shape, fragments, options, on_invalid="ignore")
+    assert repr([everything(one) for one in seen.partials]) == repr(by_states(example, fragments, options))
+
+
 @given(shapes.examples(), st.data())
 def test_yields_are_visible_changes(example: Example, data: st.DataObject) -> None:
     """Whatever the type and the text: no two alike follow each other, and the last tells how it ended."""

@@ -248,9 +248,9 @@ def test_law_18_random_schemas(seed: int) -> None:
             value = random_value(random)
             check(shape, judge.is_valid(value), value)
         judged += 1
-        if judged == 12:
+        if judged == 5:
             break
-    assert judged == 12
+    assert judged == 5
 
 
 def test_random_schemas_reach_all_verdicts() -> None:

@@ -22,8 +22,19 @@ from hypothesis import settings
 
 from tests.support import oracle
 from tests.support.strategies import cut_at, one_by_one
-from unspool import ParserState, create_state, finalize, parse_chunk
-from unspool.typed import Cache, Complete, Invalid, Resolution, partial, resolve
+from unspool import Options, ParserState, create_state, finalize, parse_chunk
+from unspool.typed import (
+    Cache,
+    Complete,
+    Invalid,
+    InvalidError,
+    Partial,
+    Resolution,
+    items,
+    iter_partial,
+    partial,
+    resolve,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -218,8 +229,8 @@ def fragments_of(text: str, random: Random) -> list[str]:
 
 
 def states_of(text: str) -> list[ParserState]:
-    """After each fragment, and after the end."""
-    states = [create_state()]
+    """After each fragment, and after the end. A text to which something happened may be deep."""
+    states = [create_state(Options(max_depth=None))]
     for fragment in fragments_of(text, Random(text)):
         states.append(parse_chunk(states[-1], fragment))
     assert states[-1].error is None
@@ -454,6 +465,45 @@ def test_law_18_nothing_is_validated_again_when_something_is_wrong(kind: Kind) -
         states = states_of(text)
         stream(kind.shape, [*states[:-1], *[parse_chunk(states[-2], " " * count) for count in range(3)], states[-1]])
         assert set(calls.values()) <= {1}, text
+
+
+# Through the iterators
+
+
+@every_type
+def test_law_18_the_iterator_gives_what_the_states_give(kind: Kind) -> None:
+    """The last value is the library's, those before it are those of the pure parser, and what is invalid is raised."""
+    for text in valid_texts(kind):
+        fragments = fragments_of(text, Random(text))
+        partials = list(iter_partial(kind.shape, fragments))
+        assert [one.is_complete for one in partials] == [False] * (len(partials) - 1) + [True]
+        assert agree(kind, partials[-1].value, kind.judged(text)[1])
+        shown = [one for one in stream(kind.shape, states_of(text)) if isinstance(one, Partial)]
+        news = [one for one, before in zip(shown, [None, *shown], strict=False) if is_news(one, before)]
+        assert [told(one) for one in partials] == [told(one) for one in news]
+        assert all(same(one.value, other.value) for one, other in zip(partials, news, strict=True))
+    for text in invalid_texts(kind):
+        with pytest.raises(InvalidError):
+            list(iter_partial(kind.shape, fragments_of(text, Random(text))))
+
+
+def is_news(one: Partial[Any], before: Partial[Any] | None) -> bool:
+    return before is None or one.value is not before.value or type(one) is not type(before)
+
+
+@every_type
+def test_law_18_elements_are_what_the_library_makes_of_them(kind: Kind) -> None:
+    """Each element of an array as the library reads it alone; the first that it refuses is raised at its place."""
+    valid, invalid = valid_texts(kind), invalid_texts(kind)
+    whole = f'{{"rows": [{",".join(valid)}]}}'
+    found = list(items(kind.shape, fragments_of(whole, Random(whole)), path="$.rows"))
+    assert len(found) == len(valid)
+    assert all(agree(kind, one, kind.judged(text)[1]) for one, text in zip(found, valid, strict=True))
+    broken = f"[{valid[0]},{invalid[0]},{valid[1]}]"
+    assert len(list(items(kind.shape, [broken], on_invalid="ignore"))) == 2
+    with pytest.raises(InvalidError) as caught:
+        list(items(kind.shape, [broken]))
+    assert caught.value.path.steps[:1] == (1,)
 
 
 # How early

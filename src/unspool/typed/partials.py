@@ -185,9 +185,8 @@ class _Partials:
         if isinstance(resolution, Invalid) and self._on_invalid == "raise":
             return []
         # A complete value that is no longer complete, because of what stands behind it, is nothing new to see.
-        looks_the_same = isinstance(last, Partial) and last.value is resolution.value
-        if looks_the_same and resolution.__class__ in (last.__class__, Partial):
-            return []
+        if isinstance(last, Partial) and last.value is resolution.value:
+            return [] if last.is_complete or last.__class__ is resolution.__class__ else [resolution]
         return [resolution]
 
     def raise_fault(self) -> None:
