@@ -11,6 +11,7 @@ The files, in the order in which they build on one another::
     rows_values.py  the rows about values
     rows_snapshots.py  the rows about snapshots
     rows_typed.py   the rows about typed values
+    rows_messages.py  the rows about messages
     goals.py        what each row has to reach
     pure.py         the uncompiled build, in a child process that takes its turn among the others
     race.py         runs a row

@@ -78,6 +78,11 @@ GOALS: Final[Mapping[str, Sequence[Goal]]] = {
     "typed/itinerary 10 KB": (_compiled(2.5, **{"instructor": 50, "pydantic-ai": 50}),),
     "typed/itinerary 100 KB": (_compiled(2.5, **{"instructor": 50, "pydantic-ai": 50}),),
     "typed/doubling/*": _both(LIMIT),
+    "messages/openai-chat 10 KB": (_compiled(3, 10),),
+    "messages/openai-chat 100 KB": (_compiled(3, 10),),
+    "messages/anthropic 10 KB": (_compiled(3, 10),),
+    "messages/anthropic 100 KB": (_compiled(3, 10),),
+    "messages/doubling/*": _both(LIMIT),
 }
 
 

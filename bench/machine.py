@@ -12,6 +12,7 @@ __all__ = ["facts", "in_one_line"]
 
 _PACKAGES: Final = (
     "unspool",
+    "anthropic",
     "ijson",
     "instructor",
     "jiter",
@@ -19,6 +20,7 @@ _PACKAGES: Final = (
     "json-stream",
     "jsonriver",
     "langchain-core",
+    "openai",
     "orjson",
     "partial-json-parser",
     "pydantic",

@@ -17,6 +17,7 @@ __all__ = [
     "MODULES",
     "OURS",
     "TIMES_THE_DOCUMENT",
+    "US_A_CHUNK",
     "US_A_FRAGMENT",
     "US_A_SNAPSHOT",
     "Contender",
@@ -53,6 +54,7 @@ def _median(readings: Iterable[Reading]) -> Reading:
 
 
 US_A_FRAGMENT: Final = Unit("us a fragment")
+US_A_CHUNK: Final = Unit("us a chunk")
 MB_A_SECOND: Final = Unit("MB/s", pick=max, higher_is_better=True, digits=0)
 US_A_SNAPSHOT: Final = Unit("us a snapshot", digits=1)
 MILLISECONDS: Final = Unit("ms", pick=_median, digits=1)

@@ -134,6 +134,38 @@ LAYERS = [
     "typed.from_json_schema",
     "typed.partials",
     "typed.items",
+    "llm.lines",
+    "llm.sse",
+    "llm.parts",
+    "llm.deltas",
+    "llm.formats.fields",
+    "llm.formats.building",
+    "llm.formats.openai_chat",
+    "llm.formats.openai_responses",
+    "llm.formats.anthropic",
+    "llm.formats.gemini",
+    "llm.formats.gemini_interactions",
+    "llm.formats.bedrock_converse",
+    "llm.formats.cohere",
+    "llm.formats.ollama",
+    "llm.formats.registry",
+    "llm.quirks",
+    "llm.faults",
+    "llm.texts",
+    "llm.document",
+    "llm.arguments",
+    "llm.config",
+    "llm.gates",
+    "llm.calls",
+    "llm.identity",
+    "llm.ending",
+    "llm.dumps",
+    "llm.state",
+    "llm.message",
+    "llm.changes",
+    "llm.sources",
+    "llm.reading",
+    "llm.stream",
     "testing",
 ]
 """A total order: a module imports only what stands before it. The package itself, `unspool`, stands behind all."""
@@ -141,7 +173,7 @@ LAYERS = [
 EXTRAS = re.compile(r"typed\.(from_)?(pydantic|msgspec)")
 """The modules that need what an extra installs; they are imported when they are used."""
 
-SHOP_WINDOWS = ["typed"]
+SHOP_WINDOWS = ["typed", "llm"]
 """The packages inside that show names of their own."""
 
 needs_docstrings = pytest.mark.skipif(unspool.COMPILED, reason="the compiler leaves the docstrings out")

@@ -1,0 +1,263 @@
+"""`MessageState`: all that is known of a message after some deltas."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, final
+
+from ..missing import MISSING
+from .calls import HIDDEN
+from .config import OUTPUT, Config
+from .dumps import dump, restore
+from .ending import CUTTING
+from .identity import Roll
+from .quirks import Diagnostic, Notes
+from .texts import NO_WORDS
+
+if TYPE_CHECKING:
+    from .calls import ToolCall
+    from .deltas import Finish, FinishReason, Usage
+    from .faults import MessageError
+
+__all__ = ["MessageState"]
+
+
+@final
+class MessageState:
+    """A message as far as it is known. `start` makes the first state, `reduce` the next, `finish` the last.
+
+    It never changes. What a delta does not touch is the very same object in the next state: texts, calls, values.
+    """
+
+    __slots__ = (
+        "_answer",
+        "_calls",
+        "_config",
+        "_content",
+        "_content_error",
+        "_failure",
+        "_finish",
+        "_has_blocks",
+        "_id",
+        "_is_answer_stale",
+        "_is_finished",
+        "_is_followed",
+        "_model",
+        "_notes",
+        "_reasoning",
+        "_refusal",
+        "_role",
+        "_roll",
+        "_tool_calls",
+        "_usage",
+    )
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._role: str | None = None
+        self._id: str | None = None
+        self._model: str | None = None
+        self._content = NO_WORDS
+        self._reasoning = NO_WORDS
+        self._refusal = NO_WORDS
+        self._answer = config.answer  # the content read as structured output; unused where that is emulated
+        self._is_answer_stale = False  # the content has changed elsewhere than at its end
+        self._content_error: MessageError | None = None
+        self._calls: tuple[ToolCall, ...] = ()  # in the order of appearance, those that are not shown too
+        self._tool_calls: tuple[ToolCall, ...] = ()
+        self._roll = Roll()
+        self._has_blocks = False  # the format numbers the parts of a message
+        self._finish: Finish | None = None
+        self._usage: Usage | None = None
+        self._failure: MessageError | None = None
+        self._notes = Notes()
+        self._is_finished = False
+        self._is_followed = False  # another message came behind this one, and what comes now may be of that
+
+    def _fork(self) -> MessageState:  # pyright: ignore[reportUnusedFunction]
+        """A state like this one, for those who change it before anybody else sees it."""
+        fork = MessageState.__new__(MessageState)
+        fork._config = self._config
+        fork._role = self._role
+        fork._id = self._id
+        fork._model = self._model
+        fork._content = self._content
+        fork._reasoning = self._reasoning
+        fork._refusal = self._refusal
+        fork._answer = self._answer
+        fork._is_answer_stale = self._is_answer_stale
+        fork._content_error = self._content_error
+        fork._calls = self._calls
+        fork._tool_calls = self._tool_calls
+        fork._roll = self._roll
+        fork._has_blocks = self._has_blocks
+        fork._finish = self._finish
+        fork._usage = self._usage
+        fork._failure = self._failure
+        fork._notes = self._notes
+        fork._is_finished = self._is_finished
+        fork._is_followed = self._is_followed
+        return fork
+
+    @property
+    def config(self) -> Config:
+        """What the message is read as."""
+        return self._config
+
+    @property
+    def role(self) -> str | None:
+        """Who speaks; None if that was not said."""
+        return self._role
+
+    @property
+    def id(self) -> str | None:
+        """The id that the provider gave to the message."""
+        return self._id
+
+    @property
+    def model(self) -> str | None:
+        """The model that writes."""
+        return self._model
+
+    @property
+    def content(self) -> str:
+        """The text of the answer so far, as it came."""
+        return str(self._content)
+
+    @property
+    def content_value(self) -> object:
+        """The structured output as it stands, of the type that was asked for; `MISSING` while there is none."""
+        if self._config.emulate_structured_output:
+            output = self._output
+            return MISSING if output is None else output.value
+        return MISSING if self._answer is None else self._answer.value
+
+    @property
+    def content_error(self) -> MessageError | None:
+        """What is wrong with the structured output. Where the message calls tools, that is no error of the message."""
+        output = self._output
+        return output.error if output is not None and self._content_error is None else self._content_error
+
+    @property
+    def is_content_complete(self) -> bool:
+        """The structured output is whole and valid, and was not cut off. That is known at the end of the message."""
+        if not self._is_finished or self._config.answer is None or self.content_error is not None:
+            return False
+        return self._output is not None if self._config.emulate_structured_output else bool(self.content.strip())
+
+    @property
+    def reasoning(self) -> str:
+        """What the model thought, or said that it thought."""
+        return str(self._reasoning)
+
+    @property
+    def refusal(self) -> str:
+        """The words in which the model declined to answer."""
+        return str(self._refusal)
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The calls of tools, in the order in which they appeared."""
+        return self._tool_calls
+
+    @property
+    def finish_reason(self) -> FinishReason | None:
+        """Why the model stopped, in the words of all providers; None while it has not."""
+        return None if self._finish is None else self._finish.reason
+
+    @property
+    def raw_finish_reason(self) -> str | None:
+        """Why the model stopped, in the words of this provider."""
+        return None if self._finish is None else self._finish.raw
+
+    @property
+    def usage(self) -> Usage | None:
+        """The tokens counted so far."""
+        return self._usage
+
+    @property
+    def errors(self) -> tuple[MessageError, ...]:
+        """All that is wrong: with the message, then with its structured output, then with its calls."""
+        is_optional = self._is_calling and not self._config.emulate_structured_output
+        found = [self._failure, None if is_optional else self.content_error]
+        found += [call.error for call in self._tool_calls]
+        return tuple([error for error in found if error is not None])
+
+    @property
+    def error(self) -> MessageError | None:
+        """The first of the errors, as soon as there is one. Before the end it is a reason to stop, not a failure."""
+        errors = self.errors
+        return errors[0] if errors else None
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What was odd, and was read all the same."""
+        found: list[Diagnostic] = []
+        for (code, number, detail), count in self._notes.counts.items():
+            index = HIDDEN if number is None else self._calls[number].index
+            found.append(Diagnostic(code, None if index == HIDDEN else index, detail, count))
+        return tuple(found)
+
+    @property
+    def is_finished(self) -> bool:
+        """The message has ended, well or not: nothing more is read."""
+        return self._is_finished
+
+    @property
+    def is_complete(self) -> bool:
+        """The message has ended well: nothing is wrong, and nothing was cut off."""
+        return self._is_finished and self.error is None and self.finish_reason not in CUTTING
+
+    def as_message(self) -> dict[str, object]:
+        """The message to send back in the next request, in OpenAI's shape, with the raw strings as they came.
+
+        Calls that the provider has run itself have no place in it. A call without an id gets one made of its index.
+        """
+        calls = [_as_message(call) for call in self._tool_calls if call.kind != "server" and call.name is not None]
+        output = self._output
+        said = [text for text in (self.content, "" if output is None else output.arguments) if text]
+        content: object = "".join(said) if said or not (calls or self._refusal) else None
+        if len(said) > 1:
+            content = [{"type": "text", "text": text} for text in said]
+        message: dict[str, object] = {"role": self._role or "assistant", "content": content}
+        if self._refusal:
+            message["refusal"] = self.refusal
+        if calls:
+            message["tool_calls"] = calls
+        return message
+
+    def dump(self) -> dict[str, object]:
+        """The state as plain JSON data, the same however the deltas were cut. Types are no part of it."""
+        return dump(self)
+
+    @staticmethod
+    def load(data: object, config: Config | None = None) -> MessageState:
+        """The state that was dumped, in this or another process, with the config that it was started with.
+
+        Raises `StateError` if the data is not a dump, or one of a state with another config.
+        """
+        return restore(MessageState(Config() if config is None else config), data)
+
+    def __repr__(self) -> str:
+        state = "failed" if self.error is not None else "complete" if self.is_complete else "open"
+        return f"MessageState({state}, {len(self.content)} characters, {len(self._tool_calls)} calls)"
+
+    @property
+    def _is_calling(self) -> bool:
+        """There are calls for the application, so the content need not be the answer."""
+        return any(call.kind != "server" for call in self._tool_calls)
+
+    @property
+    def _output(self) -> ToolCall | None:
+        """The call that is the structured output."""
+        for call in self._calls:
+            if call.index == HIDDEN and call.name == OUTPUT:
+                return call
+        return None
+
+
+def _as_message(call: ToolCall) -> dict[str, object]:
+    message: dict[str, object] = {"id": call.id or f"call_{call.index}"}
+    if call.kind == "custom":
+        return {**message, "type": "custom", "custom": {"name": call.name, "input": call.arguments}}
+    arguments = call.arguments if call.arguments.strip() else "{}"
+    return {**message, "type": "function", "function": {"name": call.name, "arguments": arguments}}
