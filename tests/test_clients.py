@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import runpy
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -268,7 +269,7 @@ def test_tool_calls(client: str, is_async: bool) -> None:
     if wire != "ollama":
         cities = [call.value.city for state in states for call in state.tool_calls if isinstance(call.value, Weather)]
         assert "Su" in cities
-        # The first can be run while the second is still being written.
+        # The first can be run while the second is being written, but where nothing says that it has ended.
         early = [[call.is_complete for call in state.tool_calls] for state in states if not state.is_finished]
         assert ([True, False] in early) == (wire != "openai-chat")
 
@@ -276,7 +277,7 @@ def test_tool_calls(client: str, is_async: bool) -> None:
 @pytest.mark.parametrize("client", LIBRARIES)
 @both_ways
 def test_a_state_does_not_depend_on_the_library(client: str, is_async: bool) -> None:
-    """Chunks as objects of a library, as dicts, or as bytes of a response: every state is the same."""
+    """Chunks as objects of a library or as dicts: every state is the same."""
     wire = ALL[client].wire
     for script in (STRUCTURED, CALLING):
         payloads = script.write(wire)
@@ -370,10 +371,9 @@ def test_a_connection_that_is_reset(client: str, is_async: bool) -> None:
 @every_client
 @both_ways
 def test_a_stream_that_just_ends(client: str, is_async: bool) -> None:
-    """HTTP is satisfied, the message is not: no reason to finish was given."""
+    """In the middle of an event. HTTP is satisfied, the message is not: no reason to finish was given."""
     served, whole = half(STRUCTURED, ALL[client].wire)
-    kept = Answer(served.frames[:whole], content_type=served.content_type)
-    states, raised = states_of(client, kept, CONFIG, is_async=is_async)
+    states, raised = states_of(client, served.cut(whole, Ending.WHOLE), CONFIG, is_async=is_async)
     assert raised is None  # what is wrong with the message is in the state, and raised by `final`
     last = states[-1]
     assert last.error is not None
@@ -411,10 +411,11 @@ def test_errors_of_the_provider(client: str, is_async: bool) -> None:
 @both_ways
 def test_responses_that_say_no(is_async: bool) -> None:
     """Libraries raise before there is a stream; a plain response is read for what it says."""
-    served = refusal(401, {"error": {"message": "Bad key", "type": "auth"}})
-    _, raised = states_of("httpx openai-chat", served, CONFIG, is_async=is_async)
-    assert raised is not None
-    assert (raised.fault, raised.code, raised.detail) == (Fault.PROVIDER, "auth", "Bad key")
+    told = b'{"error": {"message": "Bad key", "type": "auth"}}'
+    for body, code, detail in ((told, "auth", "Bad key"), (b"data: no", "401", "")):
+        _, raised = states_of("httpx openai-chat", refusal(401, body), CONFIG, is_async=is_async)
+        assert raised is not None
+        assert (raised.fault, raised.code, raised.detail) == (Fault.PROVIDER, code, detail)
 
 
 # Closing
@@ -523,3 +524,16 @@ def test_recordings(recording: FilePath, is_async: bool) -> None:
     assert (None if raised is None else raised.fault) is fault
     assert len(states) == len(expected)
     assert seen(states[-1]) == seen(expected[-1])
+
+
+# The example
+
+
+def test_the_example(capsys: pytest.CaptureFixture[str]) -> None:
+    """It runs without a network, and shows what it says."""
+    runpy.run_path(str(shared.PROJECT / "examples" / "llm_stream.py"), run_name="__main__")
+    shown = capsys.readouterr().out
+    assert "the city is known: 'Lisbon'. The call is still coming." in shown
+    assert "to be run: [Weather(city='Lisbon', days=2)]" in shown
+    assert "complete: True" in shown
+    assert "did not say why the model had stopped" in shown

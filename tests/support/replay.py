@@ -7,12 +7,12 @@
 from __future__ import annotations
 
 import json
+import select
 import socket
 import struct
 import sys
 import threading
 import time
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from http.server import BaseHTTPRequestHandler
@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 
 Payload = dict[str, Any]
 
-PATIENCE: Final = 5.0  # seconds: for the next request, for its body, for a client to leave
+PATIENCE: Final = 10.0  # seconds that clients wait for a server, on a busy machine
+LIFETIME: Final = 60.0  # seconds after which a server stops, whatever clients do: to import one may take long
 TICK: Final = 0.02  # seconds: how often the server looks whether it is to stop
+AT_ONCE: Final = struct.pack("hh" if sys.platform == "win32" else "ii", 1, 0)  # how a socket is told to reset
 PIECE: Final = 61  # bytes: events, lines and characters are cut by the wire, as they may be
 
 
@@ -73,19 +75,18 @@ def _event(payload: Payload, *, is_named: bool) -> bytes:
     return f"{name}data: {json.dumps(payload, ensure_ascii=False)}\n\n".encode()
 
 
-def refusal(status: int, body: Payload) -> Answer:
+def refusal(status: int, body: bytes) -> Answer:
     """A response that has no stream."""
-    return Answer((json.dumps(body).encode(),), status=status, content_type="application/json")
+    return Answer((body,), status=status, content_type="application/json")
 
 
 # The server.
 
 
 class Replay(TCPServer):
-    """Serves one answer for each request, one after another, and stops after the last.
+    """Serves one answer for each request, one after another, and stops after the last: ``with Replay(answer) as it``.
 
-    >>> with Replay(answer) as server:
-    ...     client = openai.OpenAI(base_url=server.url, ...)
+    What goes wrong in it is wrong with the test: leaving it says so.
     """
 
     def __init__(self, *answers: Answer) -> None:
@@ -99,18 +100,23 @@ class Replay(TCPServer):
         self.faults: Final[list[BaseException]] = []
         self._answers: Final = list(answers)
         self._is_stopped = False
+        self._end: Final = time.monotonic() + LIFETIME
         self._thread: Final = threading.Thread(target=self._serve, daemon=True)
 
     def next_answer(self) -> Answer:
         return self._answers.pop(0)
 
     def _serve(self) -> None:
-        give_up = time.monotonic() + PATIENCE * len(self._answers)
-        while self._answers and not self._is_stopped and time.monotonic() < give_up:
+        while self._answers and self.goes_on:
             self.handle_request()
 
+    @property
+    def goes_on(self) -> bool:
+        """Nobody has stopped it, and it is not too old."""
+        return not self._is_stopped and time.monotonic() < self._end
+
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Called where an exception is handled; it is raised again by whoever stops the server."""
+        """Called where an exception is handled: keep it, for whoever stops the server."""
         fault = sys.exception()
         if fault is not None:
             self.faults.append(fault)
@@ -159,15 +165,17 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(b"0\r\n\r\n")
         elif answer.ending is Ending.RESET:
             time.sleep(TICK)  # what was sent is to be read first: a reset takes it away
-            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
             socket.close(self.connection.detach())  # the server would say goodbye first
         elif answer.ending is Ending.HELD:
             self._wait()
 
     def _wait(self) -> None:
-        with suppress(TimeoutError):
-            if self.connection.recv(1) == b"":
+        while self.server.goes_on:
+            is_readable, _, _ = select.select([self.connection], [], [], TICK)
+            if is_readable and self.connection.recv(1) == b"":
                 self.server.left.set()
+                return
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nobody reads it."""
