@@ -75,7 +75,7 @@ class MessageState:
 
     def _fork(self) -> MessageState:  # pyright: ignore[reportUnusedFunction]
         """A state like this one, for those who change it before anybody else sees it."""
-        fork = MessageState.__new__(MessageState)
+        fork = MessageState(self._config)
         fork._config = self._config
         fork._role = self._role
         fork._id = self._id
