@@ -82,7 +82,8 @@ class SnapshotChunker:
                 self._reader.explain(snapshot, step)
             raise
         state.root, state.spine, state.step = plan.root, plan.spine, step
-        self._note(plan.contradictions, step)
+        if plan.contradictions or state.disputes:
+            self._note(plan.contradictions, step)
         return self._writer.write(plan.events)
 
     def flush(self) -> str:
