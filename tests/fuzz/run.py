@@ -1,7 +1,8 @@
-"""Fuzz the reader for some time, or replay what was found.
+"""Fuzz the targets for some time each, or replay what was found.
 
     python tests/fuzz/run.py --seconds 60
-    python tests/fuzz/run.py --replay /tmp/unspool-fuzz-x1y2/crash-...
+    python tests/fuzz/run.py --target reader --seconds 600
+    python tests/fuzz/run.py --target reader --replay /tmp/unspool-fuzz-x1y2/crash-...
 
 With atheris, libFuzzer mutates the corpus, led by the branches that a case reaches: those of the plain sources, if they
 are what runs, and always those of the oracle. Where atheris is not to be had, hypothesis mutates it. The exit code is 1
@@ -29,33 +30,46 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 LONGEST = 4096
+TARGETS = ["reader", "snapshots", "typed", "messages"]  # a module of this folder each
 
 
 def main() -> int:
     arguments = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
-    arguments.add_argument("--seconds", type=float, default=60)
+    arguments.add_argument("--seconds", type=float, default=60, help="for each target")
+    arguments.add_argument("--target", choices=TARGETS, action="append", help="one of them; all, if none is named")
     arguments.add_argument("--engine", choices=["atheris", "hypothesis"], default=None, help="instead of the best one")
     arguments.add_argument("--replay", type=Path, nargs="+", default=[], help="files that were found")
     arguments.add_argument("--inside", type=Path, help=argparse.SUPPRESS)  # the folder of a run of libFuzzer
     options = arguments.parse_args()
+    targets = options.target or TARGETS
     if options.replay:
-        return replay(options.replay)
-    engine = options.engine or ("hypothesis" if find_atheris() is None else "atheris")
+        return replay(targets[0], options.replay)
     if options.inside is not None:
-        run_inside(options.inside, options.seconds)
+        run_inside(targets[0], options.inside, options.seconds)
+    engine = options.engine or ("hypothesis" if find_atheris() is None else "atheris")
+    return max([fuzz(name, engine, options.seconds) for name in targets])
+
+
+def fuzz(name: str, engine: str, seconds: float) -> int:
+    """Fuzz one target; 1 if anything was found."""
     folder = Path(tempfile.mkdtemp(prefix="unspool-fuzz-"))
     run = run_atheris if engine == "atheris" else run_hypothesis
-    count, findings = run(folder, options.seconds)
+    count, findings = run(name, folder, seconds)
     import unspool
 
     build = "compiled" if unspool.COMPILED else "pure"
     found = "no findings" if not findings else f"FOUND: {', '.join(map(str, findings))}"
-    print(f"fuzz ({engine}, {build}): {count} executions in {options.seconds:g} s; {found}")
+    print(f"fuzz {name} ({engine}, {build}): {count} executions in {seconds:g} s; {found}", flush=True)
     if count == 0:
         print("fuzz: nothing was executed")
     if not findings:
         shutil.rmtree(folder)
     return 1 if findings or count == 0 else 0
+
+
+def target_named(name: str) -> Any:
+    """The module of a target: `seeds`, `decode`, `check`."""
+    return importlib.import_module(f"tests.fuzz.{name}")
 
 
 def find_atheris() -> ModuleType | None:
@@ -65,9 +79,8 @@ def find_atheris() -> ModuleType | None:
         return None
 
 
-def replay(files: list[Path]) -> int:
-    from tests.fuzz import target
-
+def replay(name: str, files: list[Path]) -> int:
+    target = target_named(name)
     for file in files:
         print(file, target.decode(file.read_bytes()))
         target.check(file.read_bytes())
@@ -78,8 +91,8 @@ def replay(files: list[Path]) -> int:
 # atheris: libFuzzer leaves the process when it is done, so it gets one of its own.
 
 
-def run_atheris(folder: Path, seconds: float) -> tuple[int, list[Path]]:
-    command = [sys.executable, __file__, "--seconds", str(seconds), "--inside", str(folder)]
+def run_atheris(name: str, folder: Path, seconds: float) -> tuple[int, list[Path]]:
+    command = [sys.executable, __file__, "--target", name, "--seconds", str(seconds), "--inside", str(folder)]
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True, errors="replace", check=False)
     findings = sorted((folder / "findings").glob("*"))
     if done.returncode != 0 or findings:
@@ -90,17 +103,17 @@ def run_atheris(folder: Path, seconds: float) -> tuple[int, list[Path]]:
     return int(executed[1]) if executed else 0, findings
 
 
-def run_inside(folder: Path, seconds: float) -> None:
+def run_inside(name: str, folder: Path, seconds: float) -> None:
     atheris: Any = find_atheris()
     from unspool import COMPILED  # whether the sources are worth being instrumented
 
     if not COMPILED:
-        for name in [name for name in sys.modules if name.partition(".")[0] == "unspool"]:
-            del sys.modules[name]
+        for module in [module for module in sys.modules if module.partition(".")[0] == "unspool"]:
+            del sys.modules[module]
     with atheris.instrument_imports(include=["unspool", "tests.support.oracle"]):
-        from tests.fuzz import target
-    for name in ("corpus", "findings"):
-        (folder / name).mkdir()
+        target = target_named(name)
+    for part in ("corpus", "findings"):
+        (folder / part).mkdir()
     for number, seed in enumerate(target.seeds()):
         (folder / "corpus" / f"seed-{number:04}").write_bytes(seed)
     settings = {
@@ -110,7 +123,7 @@ def run_inside(folder: Path, seconds: float) -> None:
         "print_final_stats": 1,
         "artifact_prefix": f"{folder}/findings/",
     }
-    flags = [f"-{name}={value}" for name, value in settings.items()]
+    flags = [f"-{flag}={value}" for flag, value in settings.items()]
     atheris.Setup([sys.argv[0], *flags, str(folder / "corpus")], target.check)
     atheris.Fuzz()
 
@@ -118,12 +131,11 @@ def run_inside(folder: Path, seconds: float) -> None:
 # hypothesis: rounds of examples, until the time is over.
 
 
-def run_hypothesis(folder: Path, seconds: float) -> tuple[int, list[Path]]:
+def run_hypothesis(name: str, folder: Path, seconds: float) -> tuple[int, list[Path]]:
     from hypothesis import HealthCheck, given, settings
     from hypothesis import strategies as st
 
-    from tests.fuzz import target
-
+    target = target_named(name)
     end = time.monotonic() + seconds
     count = 0
     last = b""

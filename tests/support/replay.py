@@ -1,7 +1,7 @@
 """A server on this machine that replays streams of providers, and says no more than it was told to.
 
-`Script` is what a model says; `chat`, `responses`, `anthropic` and `ollama` write it in the chunks of a provider, and
-`answer` puts chunks on the wire. `Replay` serves answers, one for each request, and then stops.
+A `Script`, which is what a model says, is written in the chunks of a provider; `answer` puts chunks on the wire.
+`Replay` serves answers, one for each request, and then stops.
 """
 
 from __future__ import annotations
@@ -13,24 +13,27 @@ import struct
 import sys
 import threading
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from http.server import BaseHTTPRequestHandler
-from itertools import chain, count
 from socketserver import TCPServer
 from typing import TYPE_CHECKING, Any, Final
 
+from tests.support import eventstream
+from tests.support.scripts import WRITERS, Call, Payload, Script
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from types import TracebackType
 
-Payload = dict[str, Any]
+__all__ = ["PATIENCE", "WRITERS", "Answer", "Call", "Ending", "Payload", "Replay", "Script", "answer", "refusal"]
 
 PATIENCE: Final = 10.0  # seconds that clients wait for a server, on a busy machine
 LIFETIME: Final = 60.0  # seconds after which a server stops, whatever clients do: to import one may take long
 TICK: Final = 0.02  # seconds: how often the server looks whether it is to stop
 AT_ONCE: Final = struct.pack("hh" if sys.platform == "win32" else "ii", 1, 0)  # how a socket is told to reset
 PIECE: Final = 61  # bytes: events, lines and characters are cut by the wire, as they may be
+UNNAMED: Final = ("openai-chat", "gemini")  # their events have no name
 
 
 class Ending(Enum):
@@ -66,12 +69,14 @@ def answer(format: str, payloads: Iterable[Payload]) -> Answer:
     if format == "ollama":
         lines = [json.dumps(payload, ensure_ascii=False).encode() + b"\n" for payload in payloads]
         return Answer(tuple(lines), content_type="application/x-ndjson")
-    frames = [_event(payload, is_named=format != "openai-chat") for payload in payloads]
+    if format == "bedrock-converse":
+        return Answer(tuple(map(eventstream.event, payloads)), content_type=eventstream.CONTENT_TYPE)
+    frames = [_event(payload, is_named=format not in UNNAMED) for payload in payloads]
     return Answer((*frames, b"data: [DONE]\n\n") if format == "openai-chat" else tuple(frames))
 
 
 def _event(payload: Payload, *, is_named: bool) -> bytes:
-    name = f"event: {payload['type']}\n" if is_named else ""
+    name = f"event: {payload.get('type') or payload['event_type']}\n" if is_named else ""
     return f"{name}data: {json.dumps(payload, ensure_ascii=False)}\n\n".encode()
 
 
@@ -95,6 +100,8 @@ class Replay(TCPServer):
         self.url: Final = f"http://127.0.0.1:{self.server_address[1]}"
         self.paths: Final[list[str]] = []
         """What was asked for."""
+        self.requests: Final[list[bytes]] = []
+        """What was said with it."""
         self.left: Final = threading.Event()
         """A client has left before the end of its answer."""
         self.faults: Final[list[BaseException]] = []
@@ -143,7 +150,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.server.paths.append(self.path)
-        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.server.requests.append(self.rfile.read(int(self.headers.get("Content-Length", 0))))
         answer = self.server.next_answer()
         try:
             self._send(answer)
@@ -179,141 +186,3 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nobody reads it."""
-
-
-# What a model says.
-
-
-@dataclass(frozen=True)
-class Call:
-    """A call of a tool, its arguments in pieces."""
-
-    id: str
-    name: str
-    pieces: tuple[str, ...]
-
-    @property
-    def arguments(self) -> str:
-        return "".join(self.pieces)
-
-
-@dataclass(frozen=True)
-class Script:
-    """Text in pieces, then calls. It counts eleven tokens in, five out."""
-
-    pieces: tuple[str, ...] = ()
-    calls: tuple[Call, ...] = field(default=())
-
-    @property
-    def text(self) -> str:
-        return "".join(self.pieces)
-
-    def write(self, format: str) -> list[Payload]:
-        """The payloads of this format."""
-        return list(WRITERS[format](self))
-
-
-def chat(script: Script) -> Iterator[Payload]:
-    """Chat completions of OpenAI."""
-
-    def chunk(choices: list[Payload], **more: Any) -> Payload:
-        return {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": choices, **more}
-
-    def choice(delta: Payload, reason: str | None = None) -> Payload:
-        return chunk([{"index": 0, "delta": delta, "finish_reason": reason}])
-
-    yield choice({"role": "assistant", "content": ""})
-    for piece in script.pieces:
-        yield choice({"content": piece})
-    for index, call in enumerate(script.calls):
-        function = {"name": call.name, "arguments": ""}
-        yield choice({"tool_calls": [{"index": index, "id": call.id, "type": "function", "function": function}]})
-        for piece in call.pieces:
-            yield choice({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
-    yield choice({}, "tool_calls" if script.calls else "stop")
-    yield chunk([], usage={"prompt_tokens": 11, "completion_tokens": 5, "total_tokens": 16})
-
-
-def responses(script: Script) -> Iterator[Payload]:
-    """The Responses API of OpenAI."""
-    numbers = count()
-
-    def event(kind: str, **more: Any) -> Payload:
-        return {"type": f"response.{kind}", "sequence_number": next(numbers), **more}
-
-    def response(status: str, output: list[Payload], **more: Any) -> Payload:
-        fixed = {"id": "r1", "object": "response", "created_at": 1, "model": "m", "tools": [], "tool_choice": "auto"}
-        return {**fixed, "parallel_tool_calls": True, "status": status, "output": output, **more}
-
-    output: list[Payload] = []
-    yield event("created", response=response("in_progress", []))
-    if script.pieces:
-        message = {"id": "m1", "type": "message", "role": "assistant", "status": "in_progress", "content": []}
-        yield event("output_item.added", output_index=0, item=message)
-        place = {"item_id": "m1", "output_index": 0, "content_index": 0}
-        part = {"type": "output_text", "text": "", "annotations": []}
-        yield event("content_part.added", **place, part=part)
-        for piece in script.pieces:
-            yield event("output_text.delta", **place, delta=piece, logprobs=[])
-        part = {**part, "text": script.text}
-        yield event("output_text.done", **place, text=script.text, logprobs=[])
-        yield event("content_part.done", **place, part=part)
-        output.append({**message, "status": "completed", "content": [part]})
-        yield event("output_item.done", output_index=0, item=output[-1])
-    for index, call in enumerate(script.calls, len(output)):
-        place = {"item_id": f"f{index}", "output_index": index}
-        item = {"id": f"f{index}", "type": "function_call", "call_id": call.id, "name": call.name, "arguments": ""}
-        yield event("output_item.added", output_index=index, item={**item, "status": "in_progress"})
-        for piece in call.pieces:
-            yield event("function_call_arguments.delta", **place, delta=piece)
-        yield event("function_call_arguments.done", **place, arguments=call.arguments)
-        output.append({**item, "status": "completed", "arguments": call.arguments})
-        yield event("output_item.done", output_index=index, item=output[-1])
-    usage = {"input_tokens": 11, "output_tokens": 5, "total_tokens": 16}
-    yield event("completed", response=response("completed", output, usage=usage))
-
-
-def anthropic(script: Script) -> Iterator[Payload]:
-    """The Messages API of Anthropic."""
-
-    def block(index: int, start: Payload, deltas: Iterable[Payload]) -> Iterator[Payload]:
-        yield {"type": "content_block_start", "index": index, "content_block": start}
-        for delta in deltas:
-            yield {"type": "content_block_delta", "index": index, "delta": delta}
-        yield {"type": "content_block_stop", "index": index}
-
-    message = {"id": "a1", "type": "message", "role": "assistant", "model": "m", "content": []}
-    no_stop = {"stop_reason": None, "stop_sequence": None}
-    yield {
-        "type": "message_start",
-        "message": {**message, **no_stop, "usage": {"input_tokens": 11, "output_tokens": 1}},
-    }
-    yield {"type": "ping"}
-    blocks: list[tuple[Payload, list[Payload]]] = []
-    if script.pieces:
-        deltas = [{"type": "text_delta", "text": piece} for piece in script.pieces]
-        blocks.append(({"type": "text", "text": ""}, deltas))
-    for call in script.calls:
-        deltas = [{"type": "input_json_delta", "partial_json": piece} for piece in ("", *call.pieces)]
-        blocks.append(({"type": "tool_use", "id": call.id, "name": call.name, "input": {}}, deltas))
-    yield from chain.from_iterable(block(index, *both) for index, both in enumerate(blocks))
-    stop = {"stop_reason": "tool_use" if script.calls else "end_turn", "stop_sequence": None}
-    yield {"type": "message_delta", "delta": stop, "usage": {"output_tokens": 5}}
-    yield {"type": "message_stop"}
-
-
-def ollama(script: Script) -> Iterator[Payload]:
-    """The chat of Ollama. Calls come whole."""
-
-    def line(message: Payload, **more: Any) -> Payload:
-        return {"model": "m", "message": {"role": "assistant", "content": "", **message}, "done": False, **more}
-
-    for piece in script.pieces:
-        yield line({"content": piece})
-    for call in script.calls:
-        function = {"name": call.name, "arguments": json.loads(call.arguments)}
-        yield line({"tool_calls": [{"id": call.id, "function": function}]})
-    yield line({}, done=True, done_reason="stop", prompt_eval_count=11, eval_count=5)
-
-
-WRITERS: Final = {"openai-chat": chat, "openai-responses": responses, "anthropic": anthropic, "ollama": ollama}

@@ -15,7 +15,7 @@ from ..tree.nodes import ContainerNode
 from .deltas import Ignored, ProviderError
 from .faults import Fault, MessageError
 from .formats.building import failure
-from .formats.fields import get, is_record
+from .formats.fields import get, is_record, says, string
 from .lines import NDJSONDecoder
 from .sse import DONE, SSEDecoder
 
@@ -91,12 +91,28 @@ def refusal_of(status: int, body: bytes) -> ProviderError:
 
 def failure_of(error: Exception) -> MessageError:
     """What an exception of a source means. Libraries raise the error of a provider with what the provider said."""
-    body = getattr(error, "body", None)
-    inner = get(body, "error")
-    for delta in failure(inner if is_record(inner) else body):
+    status = status_of(error)
+    for delta in failure(_said(error)):
         if isinstance(delta, ProviderError):
-            return MessageError(Fault.PROVIDER, reason=error, code=delta.code, detail=delta.message)
+            code = delta.code or (str(status) if status else None)
+            return MessageError(Fault.PROVIDER, reason=error, code=code, detail=delta.message)
+    if status:
+        return MessageError(Fault.PROVIDER, reason=error, code=str(status))
     return MessageError(Fault.TRANSPORT, reason=error)
+
+
+def _said(error: Exception) -> object:
+    """What the provider said, wherever a library puts it: each has its own place for it."""
+    own: dict[str, object] = vars(error)  # what an exception computes may raise one
+    for name in ("body", "details"):
+        body = get(own, name)
+        for told in (get(body, "error"), body):
+            if says(told):
+                return told
+    of_aws = get(get(own, "response"), "Error")
+    if is_record(of_aws):
+        return {"code": string(of_aws, "Code"), "message": string(of_aws, "Message")}
+    return string(own, "error")
 
 
 class Body(Protocol):
