@@ -36,7 +36,7 @@ from unspool.llm.formats import fields
 from unspool.llm.formats.registry import FORMATS, deltas_for, detect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from hypothesis.strategies import SearchStrategy
 
@@ -305,6 +305,20 @@ def test_other_mappings_and_attributes() -> None:
 
     assert deltas_for("openai-chat")(Chunk()) == [TextDelta("Hi", choice=1)]
     assert deltas_for("openai-chat")({"choices": [Strict(delta=Strict(refusal="No"))]}) == [RefusalDelta("No")]
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        lambda odd: {**odd, "choices": [{"delta": {"content": "Hi"}}]},
+        lambda odd: {"choices": [{**odd, "delta": {"content": "Hi"}}]},
+        lambda odd: {"choices": [{"delta": {**odd, "content": "Hi"}}]},
+    ],
+)
+def test_keys_that_are_no_text(place: Callable[[dict[Any, Any]], object]) -> None:
+    """A dict of Python may have them; nothing reads them, and nothing trips over them."""
+    for key in (5, None, ("a",), b"content"):
+        assert deltas_for("openai-chat")(place({key: "x"})) == [TextDelta("Hi")]
 
 
 def test_a_null_index_is_told_from_none_at_all() -> None:

@@ -18,7 +18,8 @@ from unspool import Options, OptionsError, Path, create_state, finalize, parse_c
 from unspool.typed import Complete, Invalid, Missing, Resolution, iter_partial, resolve
 from unspool.typed.from_json_schema import from_json_schema
 from unspool.typed.schema_judge import Judge
-from unspool.typed.shape import AnyShape, LeafShape, UnionShape
+from unspool.typed.shape import AnyShape, LeafShape
+from unspool.typed.unions import UnionShape
 
 if TYPE_CHECKING:
     from unspool.typed import Shape

@@ -56,7 +56,8 @@ from unspool.tree.nodes import Node
 from unspool.typed import Atomic, Complete, Invalid, Missing, NotNull, Partial, Resolution, WholeItems, resolve
 from unspool.typed.from_pydantic import from_pydantic
 from unspool.typed.node_text import json_text
-from unspool.typed.shape import Shape, kinds_of
+from unspool.typed.shape import Shape
+from unspool.typed.unions import kinds_of
 
 T = TypeVar("T")
 
@@ -873,3 +874,15 @@ def test_resolutions_know_what_is_missing() -> None:
         Path.of("days", 0, "subtitle"),
         Path.of("days", 0, "activities", 0, "type"),
     )
+
+
+def test_models_of_pydantic_1_are_refused() -> None:
+    """A model of the old pydantic is judged as a whole by its own code, so it is refused, also inside a type."""
+    old = pytest.importorskip("pydantic.v1")
+
+    class Old(old.BaseModel):  # type: ignore[name-defined, misc]
+        a: int
+
+    for hint in (Old, list[Old], dict[str, list[Old]], Old | None):
+        with pytest.raises(OptionsError, match=r"pydantic\.v1"):
+            from_pydantic(hint)

@@ -11,16 +11,8 @@ from tests.support.messages import ANY, CITY, NUMBER, STRING, TRIP, after, call,
 from unspool import MISSING, Path, PatternError
 from unspool.llm import Fault, Gate, GateStatus, finish, reduce
 from unspool.llm.deltas import Finish, ToolCallDelta
-from unspool.typed.shape import (
-    IGNORED,
-    ArrayShape,
-    DeferredShape,
-    Field,
-    LeafShape,
-    MapShape,
-    ObjectShape,
-    UnionShape,
-)
+from unspool.typed.shape import IGNORED, ArrayShape, DeferredShape, Field, LeafShape, MapShape, ObjectShape
+from unspool.typed.unions import UnionShape
 
 if TYPE_CHECKING:
     from unspool.typed.shape import Shape

@@ -30,7 +30,8 @@ from unspool import (
     parse_chunk,
 )
 from unspool.typed import Complete, InvalidError, aitems, items, partial, resolve
-from unspool.typed.shape import AnyShape, ArrayShape, DeferredShape, UnionShape
+from unspool.typed.shape import AnyShape, ArrayShape, DeferredShape
+from unspool.typed.unions import UnionShape
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator
@@ -286,6 +287,8 @@ def test_wrong_arguments(function: Any) -> None:
             function(ROW, [], on_invalid=on_invalid)
     with pytest.raises(OptionsError, match="skip"):
         function(ROW, [], Options(on_error="skip"))
+    with pytest.raises(OptionsError, match="must be Options or None, not int"):
+        function(ROW, [], 5)
     for path in ("", "rows", "$.", "$.a[?@.b]", "$[-1]"):
         with pytest.raises(PatternError):
             function(ROW, [], path=path)

@@ -47,7 +47,8 @@ from unspool.typed import (
     partial,
     resolve,
 )
-from unspool.typed.shape import AnyShape, ArrayShape, MapShape, UnionShape
+from unspool.typed.shape import AnyShape, ArrayShape, MapShape
+from unspool.typed.unions import UnionShape
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator
@@ -477,6 +478,8 @@ def test_wrong_arguments(function: Any) -> None:
             function(TRIP, [], on_invalid=on_invalid)
     with pytest.raises(OptionsError, match="one document"):
         function(TRIP, [], Options(multiple=True))
+    with pytest.raises(OptionsError, match="must be Options or None, not int"):
+        function(TRIP, [], 5)
 
 
 @both

@@ -176,6 +176,17 @@ def test_nothing_new_is_the_same_state() -> None:
     assert fail(ending, MessageError(Fault.CLOSED)) is ending
 
 
+def test_nothing_known_is_lost() -> None:
+    """Whatever a delta says, all that it does not speak of stays as it was known, numbered blocks included."""
+    state = after([MessageStart("assistant", "m", "gpt"), TextDelta("a", (0,)), ReasoningDelta("b", (1,))])
+    for delta in (Usage(1), Ignored("new"), RefusalDelta("c"), ToolCallDelta(0, "i", "f", "{"), Finish("length")):
+        later = reduce(state, delta)
+        assert (later.role, later.id, later.model) == ("assistant", "m", "gpt")
+        assert (later.content, later.reasoning) == ("a", "b")
+        interrupted = reduce(later, MessageStart("assistant", "n"))
+        assert interrupted.is_finished is not isinstance(delta, Finish)  # an id alone would not have told
+
+
 def test_two_futures_of_one_state() -> None:
     """A state can be gone on from twice, in any order, on any thread; leaves too."""
     for past, left, right in (
@@ -228,9 +239,34 @@ def test_configs_that_make_no_sense() -> None:
         {"emulate_structured_output": True},
         {"choice": -1},
         {"choice": True},
+        {"choice": "x"},
+        {"tools": 5},
+        {"tools": ["f"]},
+        {"tools": {5: None}},
+        {"options": 5},
+        {"options": 0},
     ):
         with pytest.raises(OptionsError):
             start(Config(**settings))
+
+
+def test_what_is_no_config() -> None:
+    """It is refused at the start, not by the first that reads it."""
+    wrong: list[Any] = [5, {}, Options()]
+    for config in wrong:
+        with pytest.raises(OptionsError, match=f"must be a Config or None, not {type(config).__name__}"):
+            start(config)
+
+
+def test_what_is_no_delta() -> None:
+    """It is a mistake of the program, not of the provider: no state keeps silent about it, not even the last."""
+    wrong: list[Any] = ["x", None, {}, [TextDelta("x")]]
+    for state in (start(), finish(start())):
+        for delta in wrong:
+            with pytest.raises(TypeError, match=r"Delta .*expected"):
+                reduce(state, delta)
+    with pytest.raises(TypeError, match=r"Delta .*expected.* str"):
+        reduce_chunk(start(), "x")  # type: ignore[arg-type]
 
 
 def test_the_config_is_a_snapshot() -> None:

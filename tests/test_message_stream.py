@@ -148,6 +148,14 @@ def test_settings() -> None:
     for both in settings:
         with pytest.raises(OptionsError):
             MessageStream(CHUNKS, config=config, **both)
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"tools": 5}, "tools must be a mapping"),
+        ({"options": 5}, "options must be Options or None, not int"),
+        ({"config": 5}, "config must be a Config or None, not int"),
+    ]
+    for setting, reason in wrong:
+        with pytest.raises(OptionsError, match=reason):
+            MessageStream(CHUNKS, **setting)
     with pytest.raises(OptionsError):
         MessageStream(CHUNKS, format="new")
     assert summary(MessageStream(CHUNKS, format="openai-chat").final()) == FINAL

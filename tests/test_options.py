@@ -5,11 +5,12 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from unspool import FragmentParser, Options, OptionsError
+from unspool import FragmentParser, Options, OptionsError, ValueParser, create_state
 from unspool.core.options import CHOICES, FLAGS, LIMITS
 
 WRONG: dict[tuple[str, ...], list[object]] = {
@@ -85,6 +86,14 @@ def test_options_do_not_change() -> None:
     with pytest.raises(OptionsError, match="max_key"):
         options.replace(max_key=-1)
     assert Options(**other.as_dict()) == other
+
+
+@pytest.mark.parametrize("make", [FragmentParser, ValueParser, create_state])
+@pytest.mark.parametrize("options", [5, 0, {}, {"max_depth": 3}, "strict", Options], ids=repr)
+def test_only_options_are_options(make: Callable[..., object], options: object) -> None:
+    """Whoever takes options takes `Options` or None: nothing else passes for them, not even what is empty."""
+    with pytest.raises(OptionsError, match=rf"^options must be Options or None, not {type(options).__name__}$"):
+        make(options)
 
 
 def test_repr() -> None:

@@ -46,10 +46,9 @@ from unspool.typed.shape import (
     Shape,
     ShapeError,
     TupleShape,
-    UnionShape,
     followed,
-    kinds_of,
 )
+from unspool.typed.unions import UnionShape, kinds_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

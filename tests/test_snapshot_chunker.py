@@ -505,6 +505,7 @@ def test_patience_does_not_hold_back_what_is_certain(patience: int) -> None:
     [
         *({"on_conflict": value} for value in ("", "restart", "KEEP", None, True, 1)),
         *({"patience": value} for value in (-1, 1.0, "1", None, True)),
+        *({"options": value} for value in (5, 0, "", "strict")),
     ],
 )
 def test_bad_arguments(arguments: dict[str, Any]) -> None:

@@ -151,6 +151,13 @@ def test_select_delivers_faults(delivered: Callable[..., Delivered]) -> None:
     assert error is None
 
 
+@pytest.mark.parametrize("make", [iter_events, aiter_events, iter_values, aiter_values])
+def test_options_are_refused_at_once(make: Callable[..., object]) -> None:
+    """What is no `Options` is refused by the call, not by the first step."""
+    with pytest.raises(OptionsError, match="options must be Options or None, not int"):
+        make([], options=5)
+
+
 @pytest.mark.parametrize("make", [iter_events, aiter_events])
 def test_wrong_arguments_are_refused_at_once(make: Callable[..., object]) -> None:
     """A pattern that cannot be compiled is refused by the call, not by the first step."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, final
 
 from .core.dialect import Dialect
-from .core.options import Options
+from .core.options import chosen_options
 from .core.sink import EventList
 from .errors import StateError
 from .intake import Intake
@@ -14,6 +14,7 @@ from .tree.fold import TreeFold
 from .tree.live import LiveFold
 
 if TYPE_CHECKING:
+    from .core.options import Options
     from .errors import JSONSyntaxError
     from .events import Event
     from .intake import Fragment
@@ -43,7 +44,7 @@ class FragmentParser:
     __slots__ = ("_intake", "_is_closed", "_sink")
 
     def __init__(self, options: Options | None = None, *, extract: bool = False) -> None:
-        self._intake = Intake(Dialect(options or Options()), extract)
+        self._intake = Intake(Dialect(chosen_options(options)), extract)
         self._sink = EventList()
         self._is_closed = False
 
@@ -120,7 +121,7 @@ class ValueParser:
     __slots__ = ("_intake", "_is_closed", "_live", "_tree")
 
     def __init__(self, options: Options | None = None, *, live: bool = False, extract: bool = False) -> None:
-        self._intake = Intake(Dialect(options or Options()), extract)
+        self._intake = Intake(Dialect(chosen_options(options)), extract)
         self._live = LiveFold(self._intake.reader) if live else None
         self._tree = TreeFold(self._intake.reader)
         self._is_closed = False

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, cast, final
 
 from .core.dialect import Dialect
 from .core.modes import EXPECTED
-from .core.options import Options
+from .core.options import chosen_options
 from .intake import Intake, as_bytes
 from .missing import MISSING
 from .persist import dump, load
@@ -19,6 +19,7 @@ from .tree.fold import SHOWING, TreeFold
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from .core.options import Options
     from .errors import JSONSyntaxError
     from .events import Event
     from .intake import Fragment
@@ -183,7 +184,7 @@ class ParserState:
 
 def create_state(options: Options | None = None, *, extract: bool = False) -> ParserState:
     """The state before any text. With `extract` the JSON may stand in other text."""
-    intake = Intake(Dialect(options or Options()), extract)
+    intake = Intake(Dialect(chosen_options(options)), extract)
     return ParserState(intake, TreeFold(intake.reader), None, None)
 
 

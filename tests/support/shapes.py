@@ -30,8 +30,8 @@ from unspool.typed.shape import (
     Shape,
     ShapeError,
     TupleShape,
-    UnionShape,
 )
+from unspool.typed.unions import UnionShape
 
 if TYPE_CHECKING:
     from collections.abc import Callable

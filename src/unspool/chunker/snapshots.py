@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, final
 
-from ..core.options import Options
+from ..core.options import chosen_options
 from ..core.writer import Writer
 from ..errors import OptionsError, Reason, SnapshotError, StateError
 from .policy import Plan
@@ -13,6 +13,7 @@ from .state import ChunkerState, dump, load
 from .values import same
 
 if TYPE_CHECKING:
+    from ..core.options import Options
     from ..path import Path
     from .diff import Contradiction
 
@@ -52,7 +53,7 @@ class SnapshotChunker:
             raise OptionsError("patience must be a whole number from 0 up")
         self._is_strict = on_conflict == "raise"
         self._patience = patience
-        self._options = options or Options()
+        self._options = chosen_options(options)
         self._reader = SnapshotReader(self._options)
         self._state = ChunkerState()
         self._writer = Writer()

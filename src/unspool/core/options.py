@@ -129,3 +129,12 @@ def _restore(options: dict[str, Any]) -> Options:
 
 
 DEFAULTS: Final = Options()
+
+
+def chosen_options(options: object) -> Options:
+    """The options that a caller gave, or the defaults for None. Raises `OptionsError` for anything else."""
+    if options is None:
+        return DEFAULTS
+    if not isinstance(options, Options):
+        raise OptionsError(f"options must be Options or None, not {type(options).__name__}")
+    return options

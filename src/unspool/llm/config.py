@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, cast, final
 
-from ..core.options import Options
+from ..core.options import chosen_options
 from ..errors import OptionsError
 from ..typed.partials import partial
 from .document import Document
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any, NoReturn
 
+    from ..core.options import Options
     from ..typed.partials import Resolver
 
 __all__ = ["OUTPUT", "Config"]
@@ -72,11 +73,13 @@ class Config:
     ) -> None:
         if emulate_structured_output and response_schema is None:
             raise OptionsError("emulate_structured_output needs a response_schema")
+        if tools is not None and not _are_named(tools):
+            raise OptionsError("tools must be a mapping from names to types, or None")
         if tools is not None and OUTPUT in tools:
             raise OptionsError(f"a tool cannot be named {OUTPUT!r}: that is the name of the structured output")
         if type(choice) is not int or choice < 0:
             raise OptionsError("choice must be a whole number from 0 up")
-        options = (options or Options()).replace(multiple=False, trailing="ignore", on_error="stop")
+        options = chosen_options(options).replace(multiple=False, trailing="ignore", on_error="stop")
         resolver = None if response_schema is None else partial(response_schema, early=early)
         types = {} if tools is None else dict(tools)
         settled: dict[str, object] = {
@@ -124,3 +127,7 @@ class Config:
 
     def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError("a config does not change")
+
+
+def _are_named(tools: object) -> bool:
+    return isinstance(tools, Mapping) and all(isinstance(name, str) for name in cast("Mapping[object, object]", tools))

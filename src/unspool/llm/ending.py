@@ -28,7 +28,8 @@ CUTTING: Final = frozenset({"length", "content_filter", "refusal", "error"})
 
 def is_over(state: MessageState) -> bool:
     """It was said why the model stopped, and that is no reason to think that something is missing."""
-    return state.finish_reason is not None and state.finish_reason not in CUTTING
+    finish = state._finish
+    return finish is not None and finish.reason not in CUTTING
 
 
 def ended(state: MessageState, failure: MessageError | None) -> MessageState:
@@ -108,6 +109,7 @@ def put_call(state: MessageState, number: int, call: ToolCall, notes: Notes) -> 
     Where structured output is emulated, a call is shown once it has a name that is not that of the output.
     """
     calls, shown = state._calls, state._tool_calls
+    is_none_hidden = shown is calls  # as long as that is so, one tuple is enough
     if call.index == HIDDEN:
         if not state._config.emulate_structured_output or _is_to_be_shown(call, state):
             call = shown_at(call, len(shown))
@@ -115,16 +117,25 @@ def put_call(state: MessageState, number: int, call: ToolCall, notes: Notes) -> 
         elif call.name == OUTPUT and state._output is not None and (number == len(calls) or not calls[number].name):
             notes = notes.noticed([Quirk.OUTPUT_REPEATED])
     elif call is not shown[call.index]:
-        shown = (*shown[: call.index], call, *shown[call.index + 1 :])
-    if number == len(calls):
+        shown = _with(shown, call.index, call)
+    if is_none_hidden and call.index != HIDDEN:
+        calls = shown
+    elif number == len(calls):
         calls = (*calls, call)
     elif call is not calls[number]:
-        calls = (*calls[:number], call, *calls[number + 1 :])
+        calls = _with(calls, number, call)
     state = state._fork()
     state._calls = calls
     state._tool_calls = shown
     state._notes = notes
     return state
+
+
+def _with(calls: tuple[ToolCall, ...], at: int, call: ToolCall) -> tuple[ToolCall, ...]:
+    """The calls with this one in the place of another."""
+    if len(calls) == 1:
+        return (call,)  # nearly always, and for every piece of its arguments
+    return (*calls[:at], call, *calls[at + 1 :])
 
 
 def _is_to_be_shown(call: ToolCall, state: MessageState) -> bool:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final, cast, final
 
 from ..missing import MISSING
 from ..path import Path
-from ..typed.shape import ArrayShape, DeferredShape, MapShape, ObjectShape, ShapeError, UnionShape, chosen
+from ..typed.shape import ArrayShape, DeferredShape, MapShape, ObjectShape, ShapeError
+from ..typed.unions import UnionShape, chosen
 from .parts import Record
 
 if TYPE_CHECKING:

@@ -56,8 +56,10 @@ class Roll:
     def saw(self, call: int, index: int | None, id: str | None, is_written: bool) -> Roll:
         """After a delta about this call; the same if that is nothing new."""
         indexes, ids = self.indexes, self.ids
-        if index is not None and indexes.get(index) != call:
-            indexes = {**indexes, index: call}
+        if index is not None:
+            known = indexes.get(index)
+            if known is None or known != call:
+                indexes = {**indexes, index: call}
         if id is not None and id not in ids:
             ids = {**ids, id: call}
         written = call if is_written else self.written
@@ -80,7 +82,7 @@ def clean_index(index: Index, quirks: list[Quirk]) -> int | None:
 
 def clean_id(id: str | None, quirks: list[Quirk]) -> str | None:
     """An id that names something; None if it does not."""
-    if id in NO_IDS:
+    if id is not None and id in NO_IDS:
         quirks.append(Quirk.ID_EMPTY)
         return None
     return id
@@ -101,12 +103,12 @@ def find(
         if index is not None and index not in roll.indexes and not _is_without_index(roll, known):
             quirks.append(Quirk.INDEX_CHANGED)
         return known
-    if index is not None and index in roll.indexes:
-        known = roll.indexes[index]
-        if not _starts_under(calls[known], delta, id):
-            if id is not None and calls[known].id is not None:
+    under = None if index is None else roll.indexes.get(index)
+    if under is not None:
+        if not _starts_under(calls[under], delta, id):
+            if id is not None and calls[under].id is not None:
                 quirks.append(Quirk.ID_CHANGED)
-            return known
+            return under
         quirks.append(Quirk.INDEX_REUSED)
         return NEW
     if roll.last >= 0 and _goes_on(calls[roll.last], delta, id, index is not None, _is_without_index(roll, roll.last)):

@@ -13,21 +13,23 @@ state. Nothing that a provider sends raises an exception: what is odd is in the 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
+from ..errors import OptionsError
 from .calls import begin_call, end_block, settle, tell
 from .config import Config
 from .deltas import (
     BlockEnd,
+    Delta,
     Finish,
     Ignored,
     MessageStart,
     ProviderError,
     ReasoningDelta,
-    RefusalDelta,
     TextDelta,
     ToolCallDelta,
     Usage,
+    Words,
 )
 from .ending import each_call, ended, is_over, of_content, put_call
 from .faults import Fault, MessageError
@@ -38,30 +40,41 @@ from .state import MessageState
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from . import texts
-    from .deltas import Delta, Words
-
 __all__ = ["MessageState", "fail", "finish", "reduce", "reduce_chunk", "start", "starts_another"]
 
 
 def start(config: Config | None = None) -> MessageState:
     """The state before the first delta."""
-    return MessageState(Config() if config is None else config)
+    if config is None:
+        return MessageState(Config())
+    if not isinstance(cast("object", config), Config):
+        raise OptionsError(f"config must be a Config or None, not {type(config).__name__}")
+    return MessageState(config)
 
 
 def reduce(state: MessageState, delta: Delta) -> MessageState:
     """The state after one more delta; the same one if that says nothing new. After the end nothing is read."""
-    choice = state._config.choice
-    if state._is_finished or getattr(delta, "choice", choice) != choice:
-        return state
-    if state._is_followed and type(delta) is not MessageStart:
-        return state
+    if isinstance(delta, ToolCallDelta):  # these two are nearly all that comes
+        return _tool_call(state, delta) if _is_read(state, delta.choice) else state
+    if isinstance(delta, Words):
+        return _words(state, delta) if _is_read(state, delta.choice) else state
+    if not isinstance(cast("object", delta), Delta):
+        raise TypeError(f"a Delta is expected, not {type(delta).__name__}")
     reducer = REDUCERS.get(type(delta))
-    return state if reducer is None else reducer(state, delta)
+    if reducer is None or state._is_finished or getattr(delta, "choice", state._choice) != state._choice:
+        return state
+    return state if state._is_followed and not isinstance(delta, MessageStart) else reducer(state, delta)
+
+
+def _is_read(state: MessageState, choice: int) -> bool:
+    """Whether what is said about this choice is said about this message, and it has not ended."""
+    return not state._is_finished and not state._is_followed and choice == state._choice
 
 
 def reduce_chunk(state: MessageState, deltas: Iterable[Delta]) -> MessageState:
     """The state after all deltas of one chunk. As `reduce` for each, but it also tells when two have one index."""
+    if isinstance(deltas, list) and len(deltas) == 1:
+        return reduce(state, deltas[0])
     seen: set[int] = set()
     for delta in deltas:
         before, state = state, reduce(state, delta)
@@ -88,7 +101,7 @@ def fail(state: MessageState, error: MessageError) -> MessageState:
 
 def starts_another(state: MessageState, delta: Delta) -> bool:
     """Whether the delta is the start of another message. An id alone does not tell: some change it on every chunk."""
-    if not isinstance(delta, MessageStart) or delta.choice != state._config.choice:
+    if not isinstance(delta, MessageStart) or delta.choice != state._choice:
         return False
     if delta.id is None or state._id is None or delta.id == state._id:
         return False
@@ -118,56 +131,43 @@ def _start(state: MessageState, delta: MessageStart) -> MessageState:
     return state
 
 
-def _text(state: MessageState, delta: TextDelta) -> MessageState:
-    quirks: list[Quirk] = []
-    words, added = _said(state._content, delta, quirks)
-    if words is state._content:
+def _words(state: MessageState, delta: Words) -> MessageState:
+    if isinstance(delta, TextDelta):
+        words = state._content
+    elif isinstance(delta, ReasoningDelta):
+        words = state._reasoning
+    else:
+        words = state._refusal
+    if not delta.text:
+        return state
+    said, added = words.say(delta.block, delta.text, delta.is_whole)
+    if said is words:
         return state
     state = state._fork()
-    state._content = words
     state._has_blocks = state._has_blocks or delta.block != ()
+    quirks: list[Quirk] = []
+    if added is None:
+        quirks.append(Quirk.TEXT_REPLACED if delta.is_whole else Quirk.TEXT_INTERLEAVED)
+    if isinstance(delta, TextDelta):
+        state._content = said
+        _read_answer(state, added, quirks)
+    elif isinstance(delta, ReasoningDelta):
+        state._reasoning = said
+    else:
+        state._refusal = said
+    if quirks:
+        state._notes = state._notes.noticed(of_content(quirks))
+    return state
+
+
+def _read_answer(state: MessageState, added: str | None, quirks: list[Quirk]) -> None:
+    """Read what the content of a new state has at its end more than before; None where that is not all that is new."""
     answer = state._answer
     if added is None:
         state._is_answer_stale = True  # to read all of it again each time takes too long; the end of the message does
     elif answer is not None and not state._is_answer_stale and not state._config.emulate_structured_output:
         state._answer = answer = answer.feed(added, quirks)
         state._content_error = answer.error(None, state._content_error)
-    if quirks:
-        state._notes = state._notes.noticed(of_content(quirks))
-    return state
-
-
-def _reasoning(state: MessageState, delta: ReasoningDelta) -> MessageState:
-    quirks: list[Quirk] = []
-    words, _ = _said(state._reasoning, delta, quirks)
-    if words is state._reasoning:
-        return state
-    state = state._fork()
-    state._reasoning = words
-    state._has_blocks = state._has_blocks or delta.block != ()
-    state._notes = state._notes.noticed(quirks)
-    return state
-
-
-def _refusal(state: MessageState, delta: RefusalDelta) -> MessageState:
-    quirks: list[Quirk] = []
-    words, _ = _said(state._refusal, delta, quirks)
-    if words is state._refusal:
-        return state
-    state = state._fork()
-    state._refusal = words
-    state._has_blocks = state._has_blocks or delta.block != ()
-    state._notes = state._notes.noticed(quirks)
-    return state
-
-
-def _said(words: texts.Words, delta: Words, quirks: list[Quirk]) -> tuple[texts.Words, str | None]:
-    if not delta.text:
-        return words, ""
-    said, added = words.say(delta.block, delta.text, delta.is_whole)
-    if added is None:
-        quirks.append(Quirk.TEXT_REPLACED if delta.is_whole else Quirk.TEXT_INTERLEAVED)
-    return said, added
 
 
 def _tool_call(state: MessageState, delta: ToolCallDelta) -> MessageState:
@@ -244,10 +244,6 @@ def _ignored(state: MessageState, delta: Ignored) -> MessageState:
 
 REDUCERS: Final[dict[type[Delta], Callable[[MessageState, Any], MessageState]]] = {
     MessageStart: _start,
-    TextDelta: _text,
-    ReasoningDelta: _reasoning,
-    RefusalDelta: _refusal,
-    ToolCallDelta: _tool_call,
     BlockEnd: _block_end,
     Usage: _usage,
     Finish: _finish,

@@ -16,7 +16,9 @@ from .texts import NO_WORDS
 if TYPE_CHECKING:
     from .calls import ToolCall
     from .deltas import Finish, FinishReason, Usage
+    from .document import Document
     from .faults import MessageError
+    from .texts import Words
 
 __all__ = ["MessageState"]
 
@@ -31,6 +33,7 @@ class MessageState:
     __slots__ = (
         "_answer",
         "_calls",
+        "_choice",
         "_config",
         "_content",
         "_content_error",
@@ -51,52 +54,77 @@ class MessageState:
         "_usage",
     )
 
-    def __init__(self, config: Config) -> None:
+    _config: Config
+    _choice: int
+    _role: str | None
+    _id: str | None
+    _model: str | None
+    _content: Words
+    _reasoning: Words
+    _refusal: Words
+    _answer: Document | None  # the content read as structured output; unused where that is emulated
+    _is_answer_stale: bool  # the content has changed elsewhere than at its end
+    _content_error: MessageError | None
+    _calls: tuple[ToolCall, ...]  # in the order of appearance, those that are not shown too
+    _tool_calls: tuple[ToolCall, ...]
+    _roll: Roll
+    _has_blocks: bool  # the format numbers the parts of a message
+    _finish: Finish | None
+    _usage: Usage | None
+    _failure: MessageError | None
+    _notes: Notes
+    _is_finished: bool
+    _is_followed: bool  # another message came behind this one, and what comes now may be of that
+
+    def __init__(self, config: Config, before: MessageState | None = None) -> None:
+        """The state before the first delta, or one like `before`."""
         self._config = config
-        self._role: str | None = None
-        self._id: str | None = None
-        self._model: str | None = None
+        if before is not None:  # one for each delta, so nothing is set twice
+            self._choice = before._choice
+            self._role = before._role
+            self._id = before._id
+            self._model = before._model
+            self._content = before._content
+            self._reasoning = before._reasoning
+            self._refusal = before._refusal
+            self._answer = before._answer
+            self._is_answer_stale = before._is_answer_stale
+            self._content_error = before._content_error
+            self._calls = before._calls
+            self._tool_calls = before._tool_calls
+            self._roll = before._roll
+            self._has_blocks = before._has_blocks
+            self._finish = before._finish
+            self._usage = before._usage
+            self._failure = before._failure
+            self._notes = before._notes
+            self._is_finished = before._is_finished
+            self._is_followed = before._is_followed
+            return
+        self._choice = config.choice
+        self._role = None
+        self._id = None
+        self._model = None
         self._content = NO_WORDS
         self._reasoning = NO_WORDS
         self._refusal = NO_WORDS
-        self._answer = config.answer  # the content read as structured output; unused where that is emulated
-        self._is_answer_stale = False  # the content has changed elsewhere than at its end
-        self._content_error: MessageError | None = None
-        self._calls: tuple[ToolCall, ...] = ()  # in the order of appearance, those that are not shown too
-        self._tool_calls: tuple[ToolCall, ...] = ()
+        self._answer = config.answer
+        self._is_answer_stale = False
+        self._content_error = None
+        self._calls = ()
+        self._tool_calls = ()
         self._roll = Roll()
-        self._has_blocks = False  # the format numbers the parts of a message
-        self._finish: Finish | None = None
-        self._usage: Usage | None = None
-        self._failure: MessageError | None = None
+        self._has_blocks = False
+        self._finish = None
+        self._usage = None
+        self._failure = None
         self._notes = Notes()
         self._is_finished = False
-        self._is_followed = False  # another message came behind this one, and what comes now may be of that
+        self._is_followed = False
 
     def _fork(self) -> MessageState:  # pyright: ignore[reportUnusedFunction]
         """A state like this one, for those who change it before anybody else sees it."""
-        fork = MessageState(self._config)
-        fork._config = self._config
-        fork._role = self._role
-        fork._id = self._id
-        fork._model = self._model
-        fork._content = self._content
-        fork._reasoning = self._reasoning
-        fork._refusal = self._refusal
-        fork._answer = self._answer
-        fork._is_answer_stale = self._is_answer_stale
-        fork._content_error = self._content_error
-        fork._calls = self._calls
-        fork._tool_calls = self._tool_calls
-        fork._roll = self._roll
-        fork._has_blocks = self._has_blocks
-        fork._finish = self._finish
-        fork._usage = self._usage
-        fork._failure = self._failure
-        fork._notes = self._notes
-        fork._is_finished = self._is_finished
-        fork._is_followed = self._is_followed
-        return fork
+        return MessageState(self._config, self)
 
     @property
     def config(self) -> Config:

@@ -30,8 +30,8 @@ __all__ = ["MessageStream"]
 class MessageStream:
     """The message that a source of chunks makes, while it comes.
 
-    The source is whatever has chunks: a list or a generator of them, dicts or objects; a stream of OpenAI's or
-    Anthropic's library; an HTTP response of httpx or requests; bytes. Iterating gives a state for each chunk that
+    The source is whatever has chunks: a list or a generator of them, dicts or objects; a stream of a provider's own
+    library; an HTTP response of httpx or requests; bytes. Iterating gives a state for each chunk that
     changed something, and last the finished one. With ``async for`` the source is awaited.
 
     >>> chunks = [{"message": {"content": "Hel"}, "done": False}, {"message": {"content": "lo"}, "done": True}]

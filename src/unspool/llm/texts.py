@@ -101,6 +101,8 @@ class Words:
         return self._with(at, old.add(text)), text if at == last else None
 
     def _with(self, at: int, text: Text) -> Words:
+        if len(self.texts) == 1:  # nearly always, and for every few characters
+            return Words(self.blocks, (text,))
         return Words(self.blocks, (*self.texts[:at], text, *self.texts[at + 1 :]))
 
     def __str__(self) -> str:

@@ -26,9 +26,9 @@ from .shape import (
     Shape,
     ShapeError,
     TupleShape,
-    UnionShape,
     followed,
 )
+from .unions import UnionShape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

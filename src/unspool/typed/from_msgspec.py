@@ -41,8 +41,8 @@ from .shape import (
     Shape,
     ShapeError,
     TupleShape,
-    UnionShape,
 )
+from .unions import UnionShape
 
 if TYPE_CHECKING:
     from ..tree.nodes import Node

@@ -20,18 +20,8 @@ from .pydantic_part import MAX_DEPTH, Part, Place
 from .pydantic_schema import FUNCTIONS, KINDS, Definitions, is_plain, is_strict, is_wrapper, marks_of
 from .pydantic_tags import branches_of, discriminator_key, tags_of
 from .pydantic_tuples import named_tuple, tuple_of
-from .shape import (
-    ALL_KINDS,
-    IGNORED,
-    OBJECT,
-    STRING,
-    AnyShape,
-    DeferredShape,
-    IgnoredShape,
-    LeafShape,
-    RefShape,
-    UnionShape,
-)
+from .shape import ALL_KINDS, IGNORED, OBJECT, STRING, AnyShape, DeferredShape, IgnoredShape, LeafShape, RefShape
+from .unions import UnionShape
 
 if TYPE_CHECKING:
     from .pydantic_schema import Config, Schema

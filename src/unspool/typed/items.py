@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-from ..core.options import Options
+from ..core.options import Options, chosen_options
 from ..core.writer import Writer
 from ..errors import JSONSyntaxError, OptionsError
 from ..handles import FragmentParser
@@ -113,7 +113,7 @@ class _Items:
     ) -> None:
         if on_invalid not in ("raise", "ignore"):
             raise OptionsError("on_invalid must be 'raise' or 'ignore'")
-        if options is not None and options.on_error == "skip":
+        if chosen_options(options).on_error == "skip":
             raise OptionsError("an element that is broken cannot be skipped: on_error='skip' is not for items")
         self._parser = FragmentParser(options, extract=extract)
         self._selector = Selector(f"{path}[:]")  # the elements of arrays, not the members of objects

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, cast
 from ..errors import UnspoolError, shown_path
 from ..path import ROOT, Path
 from ..tree.nodes import ContainerNode, ObjectNode
-from .shape import ArrayShape, DeferredShape, MapShape, ObjectShape, ShapeError, chosen, followed
+from .shape import ArrayShape, DeferredShape, MapShape, ObjectShape, ShapeError, followed
+from .unions import chosen
 
 if TYPE_CHECKING:
     from ..path import Step

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, final, overload
 
-from ..core.options import Options
+from ..core.options import Options, chosen_options
 from ..errors import JSONSyntaxError, OptionsError
 from ..handles import ValueParser
 from ..streams import aiterate, iterate
 from .outcome import Invalid, InvalidError, Partial
 from .resolve import resolve, resolve_tree
-from .shape import Shape, asks_for_values
+from .shape import Shape
+from .unions import asks_for_values
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable
@@ -148,7 +149,7 @@ class _Partials:
     def __init__(self, type: Any, options: Options | None, on_invalid: OnInvalid, early: bool, extract: bool) -> None:
         if on_invalid not in ("raise", "defer", "ignore"):
             raise OptionsError("on_invalid must be 'raise', 'defer' or 'ignore'")
-        if options is not None and options.multiple:
+        if chosen_options(options).multiple:
             raise OptionsError("a typed value is one document: multiple=True is for `items`")
         self._shape = partial(type, early=early).shape
         self._asks_for_values = asks_for_values(self._shape)

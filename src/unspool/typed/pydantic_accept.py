@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, Final, get_args, get_type_hints
 
 from ..errors import OptionsError
@@ -27,11 +28,22 @@ if tuple(map(int, VERSION.split(".")[:2])) < (2, 14):
 
 def core_schema_of(hint: Any) -> Schema:
     """Raises `OptionsError` with the path of what pydantic refuses."""
+    if _is_of_version_1(hint):
+        raise OptionsError("$: a model of pydantic.v1, which cannot be read part by part; make it one of pydantic 2")
     try:
         return dict(TypeAdapter(hint).core_schema)  # a copy, because it may be one that is made when it is looked at
     except REFUSED as error:
         reason = str(error).partition("\n")[0]
         raise OptionsError(f"{_culprit(hint)}: pydantic refuses the type: {reason}") from error
+
+
+def _is_of_version_1(hint: Any) -> bool:
+    """Pydantic takes its old models, with a warning, and asks each for all of it at once."""
+    old: Any = sys.modules.get("pydantic.v1")
+    if old is None:
+        return False
+    is_old = isinstance(hint, type) and issubclass(hint, old.BaseModel)
+    return is_old or any(_is_of_version_1(part) for part in get_args(hint))
 
 
 def _culprit(hint: Any) -> str:

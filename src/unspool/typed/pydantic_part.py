@@ -9,7 +9,8 @@ from .frames import HIDDEN
 from .pydantic_judge import as_written, of_parts, wrapped
 from .pydantic_partial import root_builder
 from .pydantic_schema import FUNCTIONS, calls_back, is_with_info
-from .shape import NULL, LeafShape, ShapeError, UnionShape
+from .shape import NULL, LeafShape, ShapeError
+from .unions import UnionShape
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from .pydantic_fields import NeedsWholeError, checks_default, holds_back
 from .pydantic_partial import named_tuple_builder
 from .pydantic_schema import ANY, keys_of, may_omit
-from .shape import IGNORED, Field, ObjectShape, TupleShape, UnionShape
+from .shape import IGNORED, Field, ObjectShape, TupleShape
+from .unions import UnionShape
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, cast
 
 from ...missing import MISSING
 from ..deltas import Finish, Ignored, ProviderError, ToolCallDelta, Usage, Whole
-from .fields import get, is_record, names, number, plain, says, string
+from .fields import get, is_record, items, names, number, plain, says, string
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from ..deltas import Block, CallKind, Delta, FinishReason, Index, ReasoningDelta, RefusalDelta, TextDelta
 
-__all__ = ["block", "call", "failure", "finish", "index", "leftovers", "usage", "words"]
+__all__ = ["block", "call", "failure", "finish", "index", "leftovers", "listed", "text", "usage", "words"]
 
 
 def words(
@@ -51,16 +51,32 @@ def call(
     value = get(source, name)
     text = value if type(value) is str else string(source, name)
     arguments: str | Whole | None = None
-    ignored: list[Delta] = []
     if text is not None:
         arguments = Whole(text) if is_whole else text
     else:
         copy = plain(value)
         if isinstance(copy, (dict, list)):
             arguments = Whole(cast("object", copy))
+    found: list[Delta] = [ToolCallDelta(index, id, tool, arguments, kind, is_done, counts_blocks, choice)]
     if arguments is None and says(value):
-        ignored.append(Ignored(name))
-    return [ToolCallDelta(index, id, tool, arguments, kind, is_done, counts_blocks, choice), *ignored]
+        found.append(Ignored(name))
+    return found
+
+
+def text(source: object, name: str) -> str | None:
+    """The text under this name, as `string` reads it. Where most often nothing stands, that is seen at once."""
+    value = get(source, name)
+    if value is None or value is MISSING:
+        return None
+    return value if type(value) is str else string(source, name)
+
+
+def listed(source: object, name: str) -> list[object]:
+    """The items under this name, as `items` reads them. A list, as nearly always, is taken as it is."""
+    value = get(source, name)
+    if type(value) is list:
+        return cast("list[object]", value)
+    return [] if value is None or value is MISSING else list(items(source, name))
 
 
 def index(source: object, name: str) -> Index:

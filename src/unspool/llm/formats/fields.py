@@ -6,7 +6,7 @@ and nothing here raises.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Final, cast
 
@@ -15,7 +15,7 @@ from ...missing import MISSING
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["MOST_DEPTH", "candidates", "get", "is_record", "items", "names", "number", "plain", "says", "string"]
+__all__ = ["MOST_DEPTH", "get", "is_record", "items", "names", "number", "plain", "says", "string"]
 
 MOST_DEPTH: Final = 128
 
@@ -93,11 +93,6 @@ def names(source: object) -> list[str]:
     return [*found, *cast("dict[str, object]", extra)] if isinstance(extra, dict) else found
 
 
-def candidates(source: object, known: Collection[str]) -> Collection[object]:
-    """The names of the fields that may have come: those of a dict; of an object all that are known."""
-    return cast("dict[object, object]", source) if type(source) is dict else known
-
-
 def says(value: object) -> bool:
     """Whether the value is anything but a null or empty."""
     if value is None or value is MISSING:
@@ -115,6 +110,8 @@ def string(source: object, name: str, other: str = "") -> str | None:
 def _text(value: object) -> str | None:
     if isinstance(value, str):
         return value if type(value) is str else str.__str__(value)  # a subclass may have its own __str__ and hash
+    if value is None or value is MISSING:
+        return None
     return str(value.name) if isinstance(value, Enum) else None
 
 
@@ -138,6 +135,8 @@ def items(source: object, name: str, other: str = "") -> Sequence[object]:
 
 
 def _sequence(value: object) -> Sequence[object] | None:
+    if type(value) is list:
+        return cast("list[object]", value)  # nearly always; to ask for a Sequence takes longer than the rest
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray)):
         return cast("Sequence[object]", value)
     return None

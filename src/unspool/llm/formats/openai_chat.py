@@ -10,12 +10,12 @@ The `stream()` helper of OpenAI's library hands out each chunk in an event, and 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from ...missing import MISSING
 from ..deltas import Ignored, MessageStart, ReasoningDelta, RefusalDelta, TextDelta, ToolCallDelta
-from .building import call, failure, finish, index, leftovers, usage, words
-from .fields import candidates, get, is_record, items, number, says, string
+from .building import call, failure, finish, index, leftovers, listed, text, usage, words
+from .fields import get, is_record, items, number, says, string
 
 if TYPE_CHECKING:
     from ..deltas import Delta, FinishReason, Index
@@ -40,7 +40,7 @@ REASONS: Final[dict[str, FinishReason]] = {
     "insufficient_system_resource": "error",
 }
 READ: Final = frozenset({"role", "content", "refusal", "reasoning_content", "reasoning", "tool_calls", "function_call"})
-READ_AROUND: Final = frozenset({"type", "usage", "x_groq"})
+ANY: Final = cast("dict[object, object]", dict.fromkeys((*READ, "")))
 READ_BESIDE: Final = frozenset({"index", "finish_reason", "usage", "error"})
 LEFT_OUT_BESIDE: Final = frozenset({"content_filter_offsets", "content_filter_results", "logprobs"})
 LEFT_OUT: Final = frozenset({"annotations", "audio", "images", "reasoning_details", "reasoning_signature"})
@@ -57,58 +57,72 @@ def is_chunk(chunk: object) -> bool:
 
 def deltas(chunk: object) -> list[Delta]:
     """What the chunk says."""
-    came = candidates(chunk, READ_AROUND)
-    if "type" in came:
-        kind = string(chunk, "type") or ""
+    kind = text(chunk, "type")
+    if kind is not None:
         if kind.startswith(REPEATED):
             return []
         if kind == "chunk":
             chunk = get(chunk, "chunk")
-            came = candidates(chunk, READ_AROUND)
     found: list[Delta] = []
-    for choice in items(chunk, "choices"):
-        found += _choice(chunk, choice)
-    if "usage" in came or "x_groq" in came:
-        counted = get(chunk, "usage")
-        found += _usage(counted if says(counted) else get(get(chunk, "x_groq"), "usage"))
-    found += failure(chunk if string(chunk, "object") == "error" else get(chunk, "error"))
+    for choice in listed(chunk, "choices"):
+        _add_choice(found, chunk, choice)
+    counted = get(chunk, "usage")
+    if not says(counted) and (around := get(chunk, "x_groq")) is not MISSING:
+        counted = get(around, "usage")
+    if counted is not MISSING:
+        found += _usage(counted)
+    error = chunk if text(chunk, "object") == "error" else get(chunk, "error")
+    if error is not MISSING:
+        found += failure(error)
     return found if found or is_chunk(chunk) else [Ignored("chunk")]
 
 
-def _choice(chunk: object, choice: object) -> list[Delta]:
+def _add_choice(found: list[Delta], chunk: object, choice: object) -> None:
     if not is_record(choice):
-        return [Ignored("choices")]
+        found.append(Ignored("choices"))
+        return
     at = number(choice, "index") or 0
     delta = get(choice, "delta")
-    found: list[Delta] = []
     if is_record(delta):
-        came = candidates(delta, READ)  # most have one field, and there is one for every few characters
-        role = string(delta, "role") if "role" in came else None
-        if role:
-            found.append(MessageStart(role, string(chunk, "id") or None, string(chunk, "model") or None, at))
-        if "reasoning_content" in came or "reasoning" in came:
-            reasoning = "reasoning_content" if says(get(delta, "reasoning_content")) else "reasoning"
-            found += words(ReasoningDelta, delta, reasoning, choice=at)
-        if "content" in came:
-            found += _content(delta, at)
-        if "refusal" in came:
-            found += words(RefusalDelta, delta, "refusal", choice=at)
-        if "tool_calls" in came:
-            for tool_call in items(delta, "tool_calls"):
-                found += _tool_call(tool_call, at)
-        if "function_call" in came:
-            found += _function(get(delta, "function_call"), "function_call", at)
-        if came is READ or not READ.issuperset(came):
-            found += leftovers(delta, READ, LEFT_OUT)
+        _add_delta(found, chunk, delta, at)
     else:
         found += leftovers(choice, READ_BESIDE, LEFT_OUT_BESIDE)
-    found += finish(choice, "finish_reason", REASONS, at)
-    beside = candidates(choice, READ_BESIDE)
-    if "usage" in beside:
-        found += _usage(get(choice, "usage"))
-    if "error" in beside:
-        found += failure(get(choice, "error"))
-    return found
+    if get(choice, "finish_reason") is not None:
+        found += finish(choice, "finish_reason", REASONS, at)
+    counted, error = get(choice, "usage"), get(choice, "error")
+    if counted is not MISSING:
+        found += _usage(counted)
+    if error is not MISSING:
+        found += failure(error)
+
+
+def _add_delta(found: list[Delta], chunk: object, delta: object, at: int) -> None:
+    came = _fields(delta)  # most have one, and there is one delta for every few characters
+    if "role" in came:
+        role = text(delta, "role")
+        if role:
+            found.append(MessageStart(role, text(chunk, "id") or None, text(chunk, "model") or None, at))
+    if "reasoning_content" in came or "reasoning" in came:
+        reasoning = "reasoning_content" if says(get(delta, "reasoning_content")) else "reasoning"
+        found += words(ReasoningDelta, delta, reasoning, choice=at)
+    if "content" in came:
+        found += _content(delta, at)
+    if "refusal" in came:
+        found += words(RefusalDelta, delta, "refusal", choice=at)
+    if "tool_calls" in came:
+        for tool_call in listed(delta, "tool_calls"):
+            found += _tool_call(tool_call, at)
+    if "function_call" in came:
+        found += _function(get(delta, "function_call"), "function_call", at)
+    for name in came:
+        if name not in READ:
+            found += leftovers(delta, READ, LEFT_OUT)
+            break
+
+
+def _fields(delta: object) -> dict[object, object]:
+    """The names of the fields that may have come: those of a dict; of an object all that are known, and others."""
+    return cast("dict[object, object]", delta) if type(delta) is dict else ANY
 
 
 def _content(delta: object, at: int) -> list[Delta]:
@@ -131,10 +145,10 @@ def _content(delta: object, at: int) -> list[Delta]:
 def _tool_call(tool_call: object, at: int) -> list[Delta]:
     if not is_record(tool_call):
         return [Ignored("tool_calls")]
-    number, named = index(tool_call, "index"), string(tool_call, "id")
+    number, named = index(tool_call, "index"), text(tool_call, "id")
     custom = get(tool_call, "custom")
-    if is_record(custom):
-        return call(custom, "input", index=number, id=named, tool=string(custom, "name"), kind="custom", choice=at)
+    if custom is not MISSING and is_record(custom):
+        return call(custom, "input", index=number, id=named, tool=text(custom, "name"), kind="custom", choice=at)
     function = get(tool_call, "function")
     found = _function(function, "function", at, number, named)
     return found if is_record(function) else [ToolCallDelta(number, named, choice=at), *found]
@@ -142,7 +156,7 @@ def _tool_call(tool_call: object, at: int) -> list[Delta]:
 
 def _function(function: object, name: str, at: int, number: Index = MISSING, id: str | None = None) -> list[Delta]:
     if is_record(function):
-        tool = string(function, "name")
+        tool = text(function, "name")
         return call(function, "arguments", index=number, id=id, tool=tool, kind="function", choice=at)
     return [Ignored(name)] if says(function) else []
 
