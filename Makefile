@@ -14,9 +14,10 @@ PIP     := $(BIN)/python -m pip -qq --disable-pip-version-check
 PYTEST  := $(BIN)/python -m pytest -q -n 2
 PYTHON  ?= python3.11 python3 python3.12 python3.13 python3.14 python
 ARGS    ?=
+ONLY    ?=
 SECONDS ?= 60
 
-SOURCES := $(shell find src -name '*.py' -o -name py.typed) setup.py pyproject.toml
+SOURCES := $(shell find src -type f -not -name '*.pyc') setup.py pyproject.toml
 
 # Held to full branch coverage.
 COVERED := src/unspool/core/*,src/unspool/errors.py,src/unspool/events.py,src/unspool/parsing.py
@@ -27,10 +28,11 @@ unexport PYTHONPATH
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help demo test test-compiled test-pure test-long test-all check coverage mutation fuzz bench bench-check docs clean
+.PHONY: help demo studio test test-compiled test-pure test-long test-all check coverage mutation fuzz bench bench-check docs clean
 
 help:
-	@echo "make demo           watch a recorded itinerary grow"
+	@echo "make demo           watch a recorded answer grow, then see when each field became usable"
+	@echo "make studio         the same and more in the browser"
 	@echo "make test           all tests, on the compiled build and on the plain sources"
 	@echo "make test-compiled  all tests, on the compiled build"
 	@echo "make test-pure      all tests, on the plain sources"
@@ -94,13 +96,19 @@ endef
 
 # ---- the commands of the README ---------------------------------------------------------------------
 
-demo: $(STAMP_INSTALLED)
-	@$(BIN)/python examples/itinerary.py
+demo: $(STAMP_INSTALLED) $(STAMP_GROUP)cli
+	@$(BIN)/unspool watch sample:trip
+	@$(BIN)/unspool profile sample:trip
 
-# Both builds run the same tests; the second one with fewer random examples, so that it does not take minutes more.
+studio: $(STAMP_INSTALLED) $(STAMP_GROUP)studio
+	@$(BIN)/unspool studio $(ARGS)
+
+# Both builds run the same tests; so that it does not take minutes more, the second one with fewer random examples, and
+# without what cannot depend on the build (the marker `either`). .ci/run has the second one run those, too.
 test: $(STAMP_INSTALLED) $(TESTING)
 	@$(IF_COMPILED); then \
-	    $(MAKE) test-compiled && HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-quick} $(MAKE) test-pure; \
+	    $(MAKE) test-compiled && HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-quick} \
+	        $(MAKE) test-pure ONLY="not long and not either"; \
 	elif [ "$${UNSPOOL_REQUIRE_COMPILED:-0}" != 0 ]; then \
 	    $(NOT_COMPILED); exit 1; \
 	else \
@@ -118,7 +126,7 @@ test-compiled: $(STAMP_INSTALLED) $(TESTING)
 
 test-pure: $(TESTING)
 	@echo "== Tests: the plain sources"
-	@UNSPOOL_EXPECT=pure PYTHONPATH=$(CURDIR)/src $(PYTEST) $(ARGS)
+	@UNSPOOL_EXPECT=pure PYTHONPATH=$(CURDIR)/src $(PYTEST) $(if $(ONLY),-m "$(ONLY)") $(ARGS)
 
 test-long: $(STAMP_INSTALLED) $(TESTING)
 	@$(IF_COMPILED); then expect=compiled; else expect=pure; fi; \

@@ -22,6 +22,30 @@ settings.register_profile("quick", settings.get_profile("default"), max_examples
 settings.register_profile("long", settings.get_profile("default"), max_examples=5000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
+EITHER = {
+    "test_accumulators.py",
+    "test_cli_record.py",
+    "test_cli_replay.py",
+    "test_clients.py",
+    "test_coming_from.py",
+    "test_comparison.py",
+    "test_examples.py",
+    "test_links.py",
+    "test_peers.py",
+    "test_provider_pages.py",
+    "test_reference.py",
+    "test_studio_load.py",
+    "test_studio_page.py",
+    "test_support.py",
+}
+"""Peers, clients, servers and pages: slow to start, and the same on both builds."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.name in EITHER:
+            item.add_marker(pytest.mark.either)
+
 
 @pytest.fixture
 def shared_data() -> Path:

@@ -169,10 +169,74 @@ LAYERS = [
     "llm.reading",
     "llm.stream",
     "testing",
+    "viewer.escaping",
+    "viewer.recordings",
+    "viewer.inputs",
+    "viewer.tracks",
+    "viewer.fields",
+    "viewer.timeline",
+    "viewer.opening",
+    "viewer.playing",
+    "viewer.wire",
+    "viewer.samples",
+    "viewer.selecting",
+    "viewer.rows",
+    "viewer.waterfall",
+    "viewer.svg",
+    "viewer.html",
+    "studio.settings",
+    "studio.document",
+    "studio.log",
+    "studio.schema",
+    "studio.facts",
+    "studio.snapshots",
+    "studio.views",
+    "studio.session",
+    "studio.fetch",
+    "studio.live",
+    "studio.sessions",
+    "studio.wishes",
+    "studio.requests",
+    "studio.stream",
+    "studio.guard",
+    "studio.app",
+    "studio.server",
+    "cli.terminal",
+    "cli.reading",
+    "cli.sources",
+    "cli.progress",
+    "cli.places",
+    "cli.schemas",
+    "cli.stages",
+    "cli.lanes",
+    "cli.faults",
+    "cli.message_lines",
+    "cli.steps",
+    "cli.chunk",
+    "cli.message",
+    "cli.inspecting",
+    "cli.check",
+    "cli.pacing",
+    "cli.record",
+    "cli.providers",
+    "cli.serving",
+    "cli.replay",
+    "cli.gathering",
+    "cli.bars",
+    "cli.profile",
+    "cli.field_lines",
+    "cli.ticking",
+    "cli.status",
+    "cli.tree_view",
+    "cli.tracks_view",
+    "cli.watch",
+    "cli.studio",
+    "cli.main",
+    "__main__",
 ]
 """A total order: a module imports only what stands before it. The package itself, `unspool`, stands behind all."""
 
-EXTRAS = re.compile(r"typed\.(from_)?(pydantic|msgspec)")
+EXTRAS = re.compile(r"typed\.(from_)?(pydantic|msgspec)|cli\.|studio\.")
 """The modules that need what an extra installs; they are imported when they are used."""
 
 SHOP_WINDOWS = ["typed", "llm"]
@@ -317,6 +381,22 @@ def test_layers(name: str) -> None:
     above = LAYERS[: LAYERS.index(name)]
     path = modules_of_the_source()[name]
     assert [imported for imported in imports(path) if imported not in above] == []
+
+
+TOOLS = ("viewer", "studio", "cli")
+"""What is built on the library as anybody could build it."""
+
+
+@pytest.mark.parametrize("name", [name for name in LAYERS if name.startswith(TOOLS)])
+def test_the_tools_are_built_on_what_is_public(name: str) -> None:
+    """The command and the studio use what modules say that they show, and nothing else."""
+    path = modules_of_the_source()[name]
+    package = ("unspool", *path.relative_to(SOURCES).parent.parts)
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            module = ".".join((*package[: len(package) + 1 - node.level], *(node.module or "").split("."))).strip(".")
+            shown = getattr(importlib.import_module(module), "__all__", ["__version__"])
+            assert {alias.name for alias in node.names} <= {*shown, *LAYERS}, module
 
 
 def test_packages_hold_nothing() -> None:

@@ -1,0 +1,28 @@
+"""`python -m unspool`, and the `unspool` command: what it needs comes with an extra, and it says so."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from typing import Final
+
+__all__ = ["main"]
+
+INTERRUPTED: Final = 130  # as after SIGINT
+
+
+def main() -> None:
+    """Run the command."""
+    lacking = [name for name in ("typer", "rich") if find_spec(name) is None]
+    if lacking:
+        sys.exit(f"unspool: the command needs {' and '.join(lacking)}: pip install 'unspool[cli]'")
+    try:
+        from .cli.main import main as run
+
+        run()
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+
+
+if __name__ == "__main__":
+    main()

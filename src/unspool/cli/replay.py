@@ -1,0 +1,104 @@
+"""`unspool replay`: a recording as it came, to standard output, or to the clients of a provider."""
+
+from __future__ import annotations
+
+import math
+import sys
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from ..viewer.playing import pieces_of
+from ..viewer.recordings import RecordingError
+from ..viewer.wire import wire_of
+from .pacing import Clock, Outlet, paced
+from .providers import variables
+from .reading import STANDARD_INPUT, Cut, File, Format, Input, arrivals
+from .terminal import UsageError, guarded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..viewer.recordings import Arrival
+
+__all__ = ["replay"]
+
+PANEL: Final = "With --serve"
+
+Speed = Annotated[float, typer.Option("--speed", min=0.0, help="So many times as fast; 0 is at once.")]
+DropAfter = Annotated[
+    int | None, typer.Option("--drop-after", min=0, help="Stop after so many pieces; drop the connection.")
+]
+Serve = Annotated[bool, typer.Option("--serve", help="Be a server that a client of the provider can talk to.")]
+Host = Annotated[str | None, typer.Option("--host", help="Listen there.", rich_help_panel=PANEL)]
+Port = Annotated[
+    int | None, typer.Option("--port", min=0, max=65535, help="Listen there; 0 is any.", rich_help_panel=PANEL)
+]
+Once = Annotated[bool, typer.Option("--once", help="Serve one request, then stop.", rich_help_panel=PANEL)]
+Times = Annotated[int | None, typer.Option("--times", min=1, help="Serve so many requests.", rich_help_panel=PANEL)]
+AllowRemote = Annotated[
+    bool, typer.Option("--allow-remote", help="Let other machines in; everybody can read.", rich_help_panel=PANEL)
+]
+
+
+def replay(
+    file: File = STANDARD_INPUT,
+    speed: Speed = 1.0,
+    cut: Cut = None,
+    format: Format = None,
+    drop_after: DropAfter = None,
+    serve: Serve = False,
+    host: Host = None,
+    port: Port = None,
+    once: Once = False,
+    times: Times = None,
+    allow_remote: AllowRemote = False,
+) -> None:
+    """Play a recording again, with its timing: to standard output, or as a server.
+
+    Whatever has no times comes at a steady rate. With --serve, any POST is answered with the recording as the provider
+    would send it, so that a client of OpenAI, Anthropic and others can be pointed here.
+    """
+    with guarded():
+        if math.isnan(speed):
+            raise UsageError("--speed is a number")
+        if not serve and (once or allow_remote or (host, port, times) != (None, None, None)):
+            raise UsageError("--host, --port, --once, --times and --allow-remote are for --serve")
+        pieces = pieces_of(filter(None, arrivals(Input(file))), cut=cut)
+        if serve:
+            address = ("127.0.0.1" if host is None else host, port or 0)
+            _serve(pieces, format, address, speed, drop_after, 1 if once else times, allow_remote)
+        else:
+            _play(pieces, speed, drop_after)
+
+
+def _play(pieces: Iterator[Arrival], speed: float, drop_after: int | None) -> None:
+    outlet = Outlet()
+    try:
+        for data in paced(islice(pieces, drop_after), speed, Clock()):
+            outlet.write(data)
+    finally:
+        outlet.close()
+
+
+def _serve(
+    pieces: Iterator[Arrival],
+    format: str | None,
+    address: tuple[str, int],
+    speed: float,
+    drop_after: int | None,
+    times: int | None,
+    allow_remote: bool,
+) -> None:
+    from .serving import Stage, is_loopback  # what only a server needs, no other command has to wait for
+
+    if not allow_remote and not is_loopback(address[0]):
+        raise UsageError(f"{address[0]} is no address of this machine alone: --allow-remote lets others in")
+    wire = wire_of(list(pieces), format)
+    if not wire.frames:
+        raise RecordingError("there is nothing to replay")
+    with Stage(wire, address, speed=speed, drop_after=drop_after, times=times, is_open=allow_remote) as stage:
+        sys.stdout.write(f"replaying on {stage.url}  {variables(wire.format, stage.url)}\n")
+        sys.stdout.flush()
+        stage.serve()

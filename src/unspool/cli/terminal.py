@@ -1,0 +1,208 @@
+"""Standard output and standard error, for all commands: what may be written there, and what happens when it cannot be.
+
+Text of others goes through `shown`, always. What is meant for machines is JSON lines, in which JSON itself does the
+escaping.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+import sys
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Final, NoReturn, cast, final
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from ..errors import OptionsError, PatternError, UnspoolError
+from ..viewer.escaping import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable
+
+__all__ = [
+    "BROKEN",
+    "CLOSED",
+    "INTERRUPTED",
+    "USAGE",
+    "Complaints",
+    "UsageError",
+    "complain",
+    "console",
+    "excuse",
+    "guarded",
+    "is_ascii_only",
+    "prepare_streams",
+    "shown",
+    "write_line",
+    "write_lines",
+    "write_text",
+]
+
+BROKEN: Final = 1  # exit status: the input is broken, or incomplete
+USAGE: Final = 2
+INTERRUPTED: Final = 130  # as after SIGINT
+CLOSED: Final = 141  # as after SIGPIPE
+
+MOST_COMPLAINTS: Final = 20
+PLAIN_LOCALES: Final = ("C", "POSIX")
+COERCED: Final = "C.UTF-8"  # what Python puts in the place of a plain locale, in LC_CTYPE
+
+
+class UsageError(UnspoolError):
+    """The command does not go with its options, or with what it is given to read."""
+
+
+def is_ascii_only() -> bool:
+    """Whether the terminal, or the user, wants nothing but ASCII.
+
+    UNSPOOL_ASCII=1 asks for it, UNSPOOL_ASCII=0 for the contrary. Without it the encoding of standard output tells,
+    and a locale that is plainly "C", which Python itself takes for UTF-8.
+    """
+    asked = os.environ.get("UNSPOOL_ASCII", "")
+    if asked:
+        return asked != "0"
+    encoding = (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("-", "")
+    if not encoding.startswith("utf"):
+        return True
+    return "PYTHONIOENCODING" not in os.environ and _locale() in PLAIN_LOCALES
+
+
+def _locale() -> str:
+    names = [os.environ.get(name, "") for name in ("LC_ALL", "LC_CTYPE", "LANG")]
+    if names[1] == COERCED and names[2] in PLAIN_LOCALES:
+        names[1] = ""
+    return next((name for name in names if name), "")
+
+
+def shown(text: str) -> str:
+    """Text of others, as it may be shown."""
+    return visible(text, ascii_only=is_ascii_only())
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A terminal as rich knows it: it minds NO_COLOR, and takes no markup out of any text."""
+    return Console(stderr=stderr, markup=False, emoji=False, highlight=False, safe_box=is_ascii_only())
+
+
+def complain(message: str) -> None:
+    """Say what is wrong, on standard error."""
+    with suppress(OSError):  # nobody is left to be told
+        console(stderr=True).print(Text(f"unspool: {shown(message)}"), soft_wrap=True)
+
+
+@final
+class Complaints:
+    """What is wrong with an input: told at once, up to a number of times, and remembered for the exit status."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def add(self, what: str) -> None:
+        """One more."""
+        self.count += 1
+        if self.count <= MOST_COMPLAINTS:
+            complain(what)
+
+    def settle(self) -> None:
+        """This is the end of the command; how many there were decides how it ends."""
+        if self.count > MOST_COMPLAINTS:
+            complain(f"and {self.count - MOST_COMPLAINTS} more")
+        if self.count:
+            raise typer.Exit(BROKEN)
+
+
+def write_line(value: object) -> None:
+    """One line of JSON on standard output, at once: whoever reads it should not have to wait.
+
+    It is ASCII: what a terminal could take for a command cannot be in it, and no encoding can fail.
+    """
+    write_lines([value])
+
+
+def write_lines(values: Iterable[object]) -> None:
+    """As `write_line`, for all that one step brings."""
+    write_text("".join([json.dumps(value, separators=(",", ":")) + "\n" for value in values]))
+
+
+def write_text(text: str) -> None:
+    """Text on standard output, at once. It is for the caller to see that it may be written there."""
+    if text:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+@contextmanager
+def guarded() -> Generator[None]:
+    """Whatever ends a command before its time ends it quietly, or with a complaint, and with its exit status.
+
+    Ctrl-C and a reader that has seen enough are quiet. Input that cannot be read, output that cannot be written, and
+    every `UnspoolError` are told in one line.
+    """
+    try:
+        yield
+    except (KeyboardInterrupt, OSError, UnspoolError) as error:
+        raise typer.Exit(excuse(error)) from None
+
+
+def excuse(error: BaseException) -> int:
+    """Say what has to be said about an error that ends the command; the exit status."""
+    _let_go_of_broken_output()
+    match error:
+        case KeyboardInterrupt():
+            return INTERRUPTED
+        case BrokenPipeError():
+            return CLOSED
+        case UsageError() | OptionsError() | PatternError():
+            complain(str(error))
+            return USAGE
+        case OSError():
+            what = error.strerror or str(error)
+            complain(f"{error.filename}: {what}" if isinstance(error.filename, str) else what)
+            return BROKEN
+        case _:
+            complain(str(error))
+            return BROKEN
+
+
+def _let_go_of_broken_output() -> None:
+    """What is left to write, and cannot be, goes nowhere: Python would try it again at its very end, and complain."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        with suppress(OSError, ValueError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, sys.stdout.fileno())
+            os.close(nowhere)
+
+
+def prepare_streams() -> None:
+    """For a process that was started with some of its three streams closed.
+
+    Their numbers are taken, so that no file that is opened later is mistaken for one of them; and to write to what is
+    closed is an error like any other.
+    """
+    streams = cast("list[object]", [sys.stdin, sys.stdout, sys.stderr])
+    if None not in streams:
+        return
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(number)
+    if streams[1] is None:
+        sys.stdout = _Closed()
+    if streams[2] is None:
+        sys.stderr = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+
+
+@final
+class _Closed(io.TextIOBase):
+    """Standard output that was closed before anybody could write to it."""
+
+    encoding = "utf-8"
+
+    def write(self, text: str, /) -> NoReturn:
+        raise OSError(errno.EBADF, "standard output is closed")

@@ -1,0 +1,183 @@
+"""Where a live session comes from: an address, the output of a command, or a file that is open.
+
+Each is asked for what came, one piece after another, and reads no further ahead than a few pieces. None means that
+nothing came for a while. Leaving the loop, or being cancelled, ends the source: its connection, or its process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+from contextlib import suppress
+from http.client import HTTPException
+from typing import TYPE_CHECKING, Final, Protocol, final
+
+from .fetch import Fetch
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Sequence
+
+    from .settings import Settings
+
+__all__ = ["Address", "Command", "Descriptor", "Source"]
+
+BLOCK: Final = 64 * 1024
+AHEAD: Final = 4  # pieces
+LAST_WORDS: Final = 2.0  # seconds that a process has to end
+
+
+class Source(Protocol):
+    """Something that is read while it comes."""
+
+    def arrivals(self, settings: Settings, /) -> AsyncGenerator[bytes | None]:
+        """What came, in order. Raises `OSError` with words for the user."""
+        ...
+
+
+@final
+class Command:
+    """The standard output of a command. It is started without a shell, in a process group of its own."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._words = tuple(words)
+
+    async def arrivals(self, settings: Settings) -> AsyncGenerator[bytes | None]:
+        process = await asyncio.create_subprocess_exec(
+            *self._words,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            limit=BLOCK,
+            start_new_session=True,
+        )
+        assert process.stdout is not None
+        reading: asyncio.Task[bytes] | None = None
+        try:
+            while True:
+                reading = reading or asyncio.create_task(process.stdout.read(BLOCK))
+                done, _ = await asyncio.wait((reading,), timeout=settings.patience)
+                if not done:
+                    yield None
+                elif data := reading.result():
+                    reading = None
+                    yield data
+                else:
+                    break
+            status = await process.wait()
+            if status:
+                raise OSError(f"the command ended with status {status}")
+        finally:
+            if reading is not None:
+                reading.cancel()
+                await asyncio.wait((reading,))
+            if process.returncode is None:
+                await _end(process)
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """End a process and what it has started; what it still writes is read and dropped, so that its pipe is closed."""
+    assert process.stdout is not None
+    for is_asked in (True, False):
+        with suppress(ProcessLookupError):
+            _tell_to_end(process, is_asked)
+        try:
+            async with asyncio.timeout(LAST_WORDS):
+                while await process.stdout.read(BLOCK):
+                    pass
+                await process.wait()
+        except TimeoutError:
+            continue
+        return
+
+
+def _tell_to_end(process: asyncio.subprocess.Process, is_asked: bool) -> None:
+    if sys.platform == "win32":  # no groups there
+        process.kill()
+    else:
+        os.killpg(process.pid, signal.SIGTERM if is_asked else signal.SIGKILL)
+
+
+@final
+class _Pump:
+    """A thread that reads and blocks, and hands what came to the event loop, a few pieces ahead at most.
+
+    The thread is a daemon: one that hangs in a read that nothing wakes must not keep the program from ending.
+    """
+
+    def __init__(self, read: Callable[[], bytes], close: Callable[[], None] = lambda: None) -> None:
+        self._read = read
+        self._close = close
+        self._loop = asyncio.get_running_loop()
+        self._queue: asyncio.Queue[bytes | OSError] = asyncio.Queue()
+        self._room = threading.Semaphore(AHEAD)
+        self._is_over = False
+        threading.Thread(target=self._run, daemon=True, name="unspool-live").start()
+
+    def _run(self) -> None:
+        came: bytes | OSError = b"..."
+        while came and not isinstance(came, OSError) and not self._is_over:
+            try:
+                came = self._read()
+            except OSError as error:
+                came = error
+            except (HTTPException, ValueError, AttributeError) as error:  # a connection that was shut meanwhile
+                came = OSError(f"the connection broke: {type(error).__name__}")
+            with suppress(RuntimeError):  # the loop is closed: nobody listens
+                self._loop.call_soon_threadsafe(self._queue.put_nowait, came)
+            self._room.acquire()
+        self._close()
+
+    async def arrivals(self, patience: float) -> AsyncGenerator[bytes | None]:
+        while True:
+            try:
+                async with asyncio.timeout(patience):
+                    came = await self._queue.get()
+            except TimeoutError:
+                yield None
+                continue
+            self._room.release()
+            if isinstance(came, OSError):
+                raise came
+            if not came:
+                return
+            yield came
+
+    def stop(self) -> None:
+        self._is_over = True
+        self._room.release()
+
+
+@final
+class Descriptor:
+    """An open file, such as standard input."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    async def arrivals(self, settings: Settings) -> AsyncGenerator[bytes | None]:
+        pump = _Pump(lambda: os.read(self._descriptor, BLOCK))
+        try:
+            async for data in pump.arrivals(settings.patience):
+                yield data
+        finally:
+            pump.stop()
+
+
+@final
+class Address:
+    """What a server sends for a GET."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    async def arrivals(self, settings: Settings) -> AsyncGenerator[bytes | None]:
+        fetch = Fetch(self._url, settings.connect, settings.silence)
+        pump = _Pump(lambda: fetch.read(BLOCK), fetch.close)
+        try:
+            async for data in pump.arrivals(settings.patience):
+                yield data
+        finally:
+            pump.stop()
+            fetch.stop()

@@ -1,0 +1,63 @@
+// The requests. What the server refuses comes back as a Failure with its words.
+
+export class Failure extends Error {
+  constructor(words, status) {
+    super(words);
+    this.status = status;
+  }
+}
+
+const SENDING = { "X-Unspool": "1" };
+
+async function request(address, options = {}) {
+  let response;
+  try {
+    response = await fetch(address, { cache: "no-store", redirect: "error", ...options });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Failure("The server does not answer. It may have been stopped; start `unspool studio` again.", 0);
+  }
+  if (response.status === 204) return null;
+  let answer = null;
+  try {
+    answer = await response.json();
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+  }
+  if (!response.ok || answer === null) {
+    const words = typeof answer?.error === "string" ? answer.error : `The server answered ${response.status}.`;
+    throw new Failure(words, response.status);
+  }
+  return answer;
+}
+
+const send = (method, address, body) =>
+  request(address, { method, headers: { ...SENDING, "Content-Type": "application/json" }, body: JSON.stringify(body) });
+
+const at = (id, rest = "") => `/api/sessions/${encodeURIComponent(id)}${rest}`;
+
+function query(values) {
+  const filled = Object.entries(values).filter(([, value]) => value !== null && value !== undefined && value !== "");
+  return new URLSearchParams(filled.map(([name, value]) => [name, String(value)])).toString();
+}
+
+export const info = () => request("/api/info");
+
+/** A new session from {text} or {sample} or {url} and the options. */
+export const open = (source) => send("POST", "/api/sessions", source);
+
+/** A new session from a file, byte for byte. */
+export const upload = (file, options) =>
+  request(`/api/sessions?${query({ ...options, title: file.name })}`, {
+    method: "POST",
+    headers: { ...SENDING, "Content-Type": "application/octet-stream" },
+    body: file,
+  });
+
+export const setSchema = (id, schema) => send("PUT", at(id, "/schema"), { schema });
+
+export const close = (id) => send("DELETE", at(id));
+
+export const view = (id, question, signal) => request(at(id, `/view?${query(question)}`), { signal });
+
+export const streamAddress = (id) => at(id, "/stream");

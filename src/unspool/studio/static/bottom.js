@@ -1,0 +1,132 @@
+// The tabs below: events, typed value, patches, diagnostics and the state of one step. Only the open one is filled.
+
+import { byId, bytes, element, number, setAttribute } from "./dom.js";
+import { appendVisible, visible } from "./visible.js";
+
+const TABS = ["events", "typed", "patches", "diagnostics", "state"];
+
+export class Bottom {
+  #open = "events";
+  #view = null;
+
+  /** `go(step)` is told of a step that was clicked. */
+  constructor({ go }) {
+    this.go = go;
+    for (const name of TABS) byId(`tab-${name}`).addEventListener("click", () => this.open(name));
+    byId("tab-events").parentElement.addEventListener("keydown", (event) => this.#onKey(event));
+    this.open(this.#open);
+  }
+
+  open(name) {
+    this.#open = name;
+    for (const other of TABS) {
+      const tab = byId(`tab-${other}`);
+      setAttribute(tab, "aria-selected", other === name);
+      tab.tabIndex = other === name ? 0 : -1;
+      byId(`pane-${other}`).hidden = other !== name;
+    }
+    this.#fill();
+  }
+
+  show(view) {
+    this.#view = view;
+    const { events, typed, patches, diagnostics } = view;
+    count("events", number(events.total));
+    count("typed", typed === null ? "" : typed.status, typed?.status === "invalid");
+    count("patches", patches.count ? bytes(patches.bytes) : "");
+    count("diagnostics", number(diagnostics.length), diagnostics.length > 0);
+    this.#fill();
+  }
+
+  clear() {
+    this.#view = null;
+    for (const name of TABS) {
+      count(name, "");
+      byId(`pane-${name}`).replaceChildren();
+    }
+  }
+
+  #fill() {
+    if (this.#view === null) return;
+    const parts = this[`${this.#open}Parts`](this.#view);
+    byId(`pane-${this.#open}`).replaceChildren(...parts);
+  }
+
+  #onKey(event) {
+    const moves = { ArrowLeft: -1, ArrowRight: 1 };
+    if (!(event.key in moves) || event.shiftKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.open(TABS[(TABS.indexOf(this.#open) + moves[event.key] + TABS.length) % TABS.length]);
+    byId(`tab-${this.#open}`).focus();
+  }
+
+  eventsParts({ events }) {
+    if (!events.total) return [quiet("No events with this step.")];
+    const rows = events.rows.map(({ kind, path, value }) =>
+      element("div", "line event", element("span", "kind", kind), shown("path", path), shown("value", value)),
+    );
+    if (events.total > rows.length) rows.push(quiet(`and ${number(events.total - rows.length)} more`));
+    return rows;
+  }
+
+  typedParts({ typed }) {
+    if (typed === null) return [quiet("No schema. Give one with the Schema button to see the typed value grow.")];
+    const parts = [element("div", "line", element("span", `badge is-${typed.status}`, typed.status))];
+    for (const { path, text } of typed.problems)
+      parts.push(element("div", "line wrong", shown("path", path), shown("value", text)));
+    if (typed.missing.length) parts.push(element("div", "line", element("span", "kind", "missing"), shown("value", typed.missing.join("  "))));
+    parts.push(appendVisible(element("pre"), typed.value, { lines: true }));
+    return parts;
+  }
+
+  patchesParts({ patches }) {
+    if (!patches.count) return [quiet("No patch with this step.")];
+    const operations = patches.count === 1 ? "1 operation" : `${number(patches.count)} operations`;
+    const rows = [quiet(`${operations}, ${bytes(patches.bytes)} for ${bytes(patches.text_bytes)} of text`)];
+    for (const row of patches.rows) rows.push(element("div", "line", shown("value", row)));
+    if (patches.count > patches.rows.length) rows.push(quiet(`and ${number(patches.count - patches.rows.length)} more`));
+    return rows;
+  }
+
+  diagnosticsParts({ diagnostics, error }) {
+    if (!diagnostics.length && error === null) return [quiet("Nothing to note.")];
+    return diagnostics.map(({ step, text }) => {
+      const line = element("div", "line wrong");
+      if (Number.isInteger(step)) {
+        const link = element("button", "link", `step ${number(step)}`);
+        link.type = "button";
+        link.addEventListener("click", () => this.go(step));
+        line.append(link);
+      }
+      line.append(shown("value", text));
+      return line;
+    });
+  }
+
+  stateParts({ state }) {
+    const list = element("dl", "facts");
+    for (const [name, value] of Object.entries(state)) {
+      if (value === null || value === "") continue;
+      const text = typeof value === "string" ? value : typeof value === "number" ? number(value) : spelled(value);
+      list.append(element("dt", "", visible(name).replaceAll("_", " ")), appendVisible(element("dd"), text));
+    }
+    return [list];
+  }
+}
+
+const quiet = (words) => element("p", "quiet", words);
+
+const shown = (name, text) => appendVisible(element("span", name), text);
+
+function spelled(value) {
+  if (value === true) return "yes";
+  if (value === false) return "no";
+  return JSON.stringify(value);
+}
+
+function count(name, text, isWarning = false) {
+  const badge = byId(`tab-${name}`).querySelector("b");
+  if (badge.textContent !== text) badge.textContent = text;
+  badge.classList.toggle("warning", isWarning);
+}

@@ -1,0 +1,155 @@
+// The controls of time, and what they show.
+
+import { byId, number, seconds, setAttribute, setText } from "./dom.js";
+import { Player } from "./player.js";
+
+const BUTTONS = {
+  "to-start": "start", "to-previous": "previous", back: "back", play: "toggle", forth: "forth", "to-next": "next", "to-end": "end",
+};
+
+export class Transport {
+  #view = null;
+  #document = null;
+  #isScrubbing = false;
+  wanted = null; // the step that was asked for and is not shown yet
+
+  /**
+   * `ask(place)` looks at {step} or {time}; `passing(time)` is told while time passes; `moved(isPlaying)` when a
+   * person sets off, playing or not.
+   */
+  constructor({ ask, isBusy, passing, moved }) {
+    this.ask = ask;
+    this.moved = moved;
+    this.scrub = byId("scrub");
+    this.player = new Player({
+      place: () => this.place,
+      go: (place) => {
+        ask(place);
+        passing(this.player.time);
+      },
+      isBusy,
+      changed: () => this.#show(),
+    });
+    for (const [id, name] of Object.entries(BUTTONS)) byId(id).addEventListener("click", () => this[name]());
+    byId("speed").addEventListener("change", (event) => this.#setSpeed(event.target.value));
+    this.scrub.addEventListener("input", () => {
+      this.#isScrubbing = true;
+      this.player.pause();
+      this.go(Number(this.scrub.value));
+    });
+    this.scrub.addEventListener("change", () => (this.#isScrubbing = false));
+  }
+
+  get place() {
+    const { last = 0, duration = 0, is_finished: isFinished = false } = this.#document ?? {};
+    return { step: this.#view?.step ?? 0, time: this.#view?.time ?? 0, last, duration, isFinished };
+  }
+
+  /** Whether the end is what is looked at, so that what comes is followed. */
+  get isAtEnd() {
+    return this.#isAtEnd;
+  }
+
+  #isAtEnd = true;
+
+  go(step) {
+    const { last } = this.place;
+    this.wanted = Math.max(0, Math.min(step, last));
+    this.#isAtEnd = this.wanted >= last;
+    this.moved(false);
+    this.ask({ step: this.wanted });
+  }
+
+  #step(by) {
+    this.player.pause();
+    this.go((this.wanted ?? this.place.step) + by);
+  }
+
+  start() {
+    this.player.pause();
+    this.go(0);
+  }
+
+  end() {
+    this.player.pause();
+    this.go(this.place.last);
+  }
+
+  back() {
+    this.#step(-1);
+  }
+
+  forth() {
+    this.#step(1);
+  }
+
+  previous() {
+    this.player.pause();
+    if (this.#view !== null) this.go(this.#view.previous_completion ?? 0);
+  }
+
+  next() {
+    this.player.pause();
+    if (this.#view !== null) this.go(this.#view.next_completion ?? this.place.last);
+  }
+
+  toggle() {
+    if (!this.player.isPlaying) this.moved(true);
+    this.wanted = null;
+    this.player.toggle();
+    if (this.player.isPlaying && this.place.isFinished) this.#isAtEnd = false;
+  }
+
+  faster(by = 1) {
+    const select = byId("speed");
+    const index = Math.max(0, Math.min(select.selectedIndex + by, select.options.length - 1));
+    select.selectedIndex = index;
+    this.#setSpeed(select.value);
+  }
+
+  #setSpeed(value) {
+    this.player.speed = value === "max" ? Infinity : Number(value);
+  }
+
+  use(document) {
+    this.#document = document;
+    if (document === null) {
+      this.player.pause();
+      this.#view = null;
+      this.#isAtEnd = true;
+      this.wanted = null;
+    }
+    this.#show();
+  }
+
+  show(view) {
+    this.#view = view;
+    if (this.wanted === view.step) this.wanted = null;
+    // Who asked for the end stays there: while more comes, the answer may be behind it.
+    if (view.step >= this.place.last) this.#isAtEnd = true;
+    else if (this.player.isPlaying) this.#isAtEnd = false;
+    if (!this.player.isPlaying || this.player.speed === Infinity) this.player.moved(view.time);
+    this.#show();
+  }
+
+  #show() {
+    const { step, time, last, duration, isFinished } = this.place;
+    const isPlaying = this.player.isPlaying;
+    const play = byId("play");
+    play.classList.toggle("is-playing", isPlaying);
+    setAttribute(play, "aria-label", isPlaying ? "Pause" : "Play");
+    const hasSession = this.#document !== null && last > 0;
+    for (const id of Object.keys(BUTTONS)) byId(id).disabled = !hasSession;
+    this.scrub.disabled = !hasSession;
+    if (Number(this.scrub.max) !== last) this.scrub.max = String(last);
+    if (isPlaying) this.#isScrubbing = false;
+    if (!this.#isScrubbing && Number(this.scrub.value) !== step) this.scrub.value = String(step);
+    this.scrub.style.setProperty("--share", last ? `${(step / last) * 100}%` : "0%");
+    const more = isFinished ? "" : "+";
+    const words = hasSession ? `${this.#document.kind === "snapshots" ? "snapshot" : "fragment"} ${number(step)} / ${number(last)}${more}` : "";
+    const clock = hasSession ? `${seconds(time)} / ${seconds(duration)}` : "";
+    setText(byId("where"), words && `${words}   ${clock}`);
+    byId("where").title = this.#document?.is_timed === false ? "The input has no times: steps come at a steady rate." : "";
+    setAttribute(this.scrub, "aria-valuetext", `${words}, ${clock}`);
+  }
+}

@@ -1,0 +1,82 @@
+r"""The one way for text of others to reach a terminal: nothing in it is a command, nothing in it is invisible.
+
+>>> visible('Fu\x1b[2Jji\u202e!')
+'Fu\\x1b[2Jji\\u202e!'
+"""
+
+from __future__ import annotations
+
+from typing import Final
+from unicodedata import combining, east_asian_width
+
+__all__ = ["cells", "clip", "visible"]
+
+VARIATIONS: Final = [*range(0xFE00, 0xFE0E), *range(0xE0100, 0xE01F0)]  # but for the two that emoji come with
+INVISIBLE: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0") | frozenset(
+    map(chr, VARIATIONS)
+)
+"""What counts as printable, and yet nothing is to be seen of it."""
+
+SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def visible(text: str, *, ascii_only: bool = False) -> str:
+    r"""The text with everything spelled out that is not to be seen: control characters, bidi, zero width, surrogates.
+
+    A backslash of the text stays one backslash: this is for reading, and cannot be read back. With `ascii_only`
+    everything beyond ASCII is spelled out.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join([character if _is_plain(character, ascii_only) else _spelled(character) for character in text])
+
+
+def _is_plain(character: str, ascii_only: bool) -> bool:
+    if ascii_only and not character.isascii():
+        return False
+    return character.isprintable() and character not in INVISIBLE
+
+
+def _spelled(character: str) -> str:
+    code = ord(character)
+    if code <= 0xFF:
+        return SHORT.get(character, f"\\x{code:02x}")
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def cells(text: str) -> int:
+    """How many columns of a terminal the text takes."""
+    if text.isascii():
+        return len(text)
+    return sum([_cells(character) for character in text])
+
+
+def _cells(character: str) -> int:
+    if combining(character) or "\ufe00" <= character <= "\ufe0f":
+        return 0
+    return 2 if east_asian_width(character) in "WF" else 1
+
+
+def clip(text: str, width: int, *, keep_end: bool = False, ascii_only: bool = False) -> str:
+    """The text if there is room for it; otherwise how it begins, or with `keep_end` how it begins and how it ends.
+
+    >>> clip("Arrival in Porto", 10), clip("Arrival in Porto", 10, keep_end=True)
+    ('Arrival i…', 'Ar…n Porto')
+    """
+    if width <= 0:
+        return ""
+    if cells(text) <= width:
+        return text
+    dots = "~" if ascii_only else "…"
+    room = width - 1
+    head = _head(text, room // 4 if keep_end else room)
+    tail = _head(text[::-1], room - cells(head))[::-1] if keep_end else ""
+    return head + dots + tail
+
+
+def _head(text: str, room: int) -> str:
+    for at, character in enumerate(text):
+        room -= _cells(character)
+        if room < 0:
+            return text[:at]
+    return text

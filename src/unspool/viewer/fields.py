@@ -1,0 +1,115 @@
+"""When did each field become usable? For each value: the step that showed it, the one that completed it, its size.
+
+It is a fold over the events of a track, so it costs what the fragment brings. Of very large documents the first fields
+are kept, and how many more there were.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, final
+
+from ..events import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..events import Event
+    from ..path import Path
+
+__all__ = ["Field", "Fields"]
+
+MOST_FIELDS: Final = 20_000
+LITERALS: Final = {True: 4, False: 5, None: 4}
+KINDS: Final = {
+    Kind.START_OBJECT: "object",
+    Kind.START_ARRAY: "array",
+    Kind.START_STRING: "string",
+    Kind.COMPLETE_NUMBER: "number",
+    Kind.COMPLETE_BOOLEAN: "boolean",
+    Kind.COMPLETE_NULL: "null",
+}
+STARTS: Final = {Kind.START_OBJECT, Kind.START_ARRAY, Kind.START_STRING}
+ENDS: Final = {Kind.END_OBJECT, Kind.END_ARRAY, Kind.COMPLETE_STRING}
+
+
+@final
+class Field:
+    """One value: `first` and `complete` are steps; `complete` is None as long as it is open. `size` is in bytes."""
+
+    __slots__ = ("begin", "children", "complete", "first", "id", "kind", "path", "size")
+
+    def __init__(self, id: int, path: Path, kind: str, first: int, begin: int) -> None:
+        self.id = id
+        self.path = path
+        self.kind = kind
+        self.first = first
+        self.begin = begin  # the byte at which it begins
+        self.complete: int | None = None
+        self.size = 0
+        self.children = 0
+
+
+@final
+class Fields:
+    """The fields of one track, in document order."""
+
+    __slots__ = ("_by_id", "_bytes", "_chars", "_open", "left_out", "listed")
+
+    def __init__(self) -> None:
+        self.listed: list[Field] = []
+        self.left_out = 0
+        """How many fields there were beyond the limit."""
+        self._open: list[Field] = []
+        self._by_id: dict[int, Field] = {}  # those that are open
+        self._chars = 0
+        self._bytes = 0
+
+    @property
+    def size(self) -> int:
+        """How many bytes came."""
+        return self._bytes
+
+    def take(self, step: int, text: str, events: Iterable[Event]) -> None:
+        """What one fragment brought."""
+        at, size = 0, 0  # how far the bytes of the fragment are counted; events come in the order of the text
+
+        def byte_at(offset: int) -> int:
+            nonlocal at, size
+            place = min(max(offset - self._chars, 0), len(text))
+            size += len(text[at:place].encode(errors="surrogatepass"))
+            at = place
+            return self._bytes + size
+
+        for event in events:
+            kind = event.kind
+            if kind in STARTS:
+                self._start(event, step, byte_at(event.offset))
+            elif kind in ENDS:
+                self._end(event.node_id, step, byte_at(event.offset) + 1)
+            elif kind in KINDS:
+                length = len(event.raw) if event.raw is not None else LITERALS[event.value]  # type: ignore[index]
+                end = byte_at(event.offset) + (event.raw is None)
+                self._start(event, step, end - length)
+                self._end(event.node_id, step, end)
+        self._bytes += size + len(text[at:].encode(errors="surrogatepass"))
+        self._chars += len(text)
+        for field in self._open:
+            field.size = self._bytes - field.begin
+
+    def _start(self, event: Event, step: int, begin: int) -> None:
+        if self._open and event.path.parent is self._open[-1].path:  # events share the paths of what is around them
+            self._open[-1].children += 1
+        if len(self.listed) >= MOST_FIELDS:
+            self.left_out += 1
+            return
+        field = Field(event.node_id, event.path, KINDS[event.kind], step, begin)
+        self.listed.append(field)
+        self._open.append(field)
+        self._by_id[field.id] = field
+
+    def _end(self, id: int, step: int, end: int) -> None:
+        field = self._by_id.pop(id, None)
+        if field is not None:
+            field.complete = step
+            field.size = end - field.begin
+            self._open.pop()  # what closes is what was opened last

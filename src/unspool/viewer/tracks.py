@@ -1,0 +1,214 @@
+"""A track: one text that grows piece by piece, and every state that it went through.
+
+States never change, so going back in time is to look at an older one. Not each is kept: every so many pieces there is
+one, and those between are made again from it when they are asked for. So memory stays bounded by a number of states,
+and looking costs a bounded number of pieces.
+"""
+
+from __future__ import annotations
+
+import codecs
+from bisect import bisect_right
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Final, final
+
+from ..core.options import Options
+from ..parsing import create_state, finalize, parse_chunk
+
+if TYPE_CHECKING:
+    from ..parsing import ParserState
+    from .inputs import Piece
+
+__all__ = ["Track", "nature"]
+
+MOST_KEPT: Final = 4096  # states; then every second one goes
+MOST_AT_HAND: Final = 8  # states that were looked at last
+FENCE: Final = "```"
+
+
+def nature(head: str) -> str | None:
+    """What a text is that begins like this: "json", "fenced" JSON in a block of Markdown, or "prose".
+
+    None while that cannot be told.
+    """
+    head = head.lstrip()
+    if len(head) < len(FENCE) and FENCE.startswith(head):
+        return None
+    if head.startswith(FENCE):
+        return "fenced"
+    return "json" if head.startswith(("{", "[")) else "prose"
+
+
+@final
+class Track:
+    """One text. It is JSON, or prose: the first character that is not blank tells, unless `is_json` does.
+
+    Steps count from 1; step 0 is before anything came.
+    """
+
+    __slots__ = (
+        "_at_hand",
+        "_decoder",
+        "_ends",
+        "_first",
+        "_fragments",
+        "_is_json",
+        "_kept",
+        "_options",
+        "_restarts",
+        "_steps",
+        "_stride",
+        "_texts",
+        "ended_at",
+        "extract",
+        "name",
+        "size",
+        "state",
+    )
+
+    def __init__(
+        self, name: str, *, is_json: bool | None = None, extract: bool = False, options: Options | None = None
+    ) -> None:
+        self.name = name
+        self.extract = extract
+        self.ended_at: int | None = None
+        """The step with which the stream ended."""
+        self.size = 0
+        """How many bytes came."""
+        self._is_json = True if extract else is_json
+        self._options = options or Options()
+        self._fragments: list[str | bytes] = []
+        self._texts: list[str] = []
+        self._ends: list[int] = []  # how long the text is after each piece
+        self._steps: list[int] = []  # the step of each piece
+        self._restarts: list[int] = []  # the pieces that began anew
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._first = ""  # what is blank, as long as it does not tell what this is
+        self._stride = 1
+        self.state = create_state(self._options, extract=extract)
+        """The last state. Of prose, it is the one before anything came."""
+        self._kept = [self.state]  # after 0, stride, 2 * stride ... pieces
+        self._at_hand: OrderedDict[int, ParserState] = OrderedDict()
+
+    @property
+    def is_json(self) -> bool:
+        """Whether the text is JSON. Prose has no states."""
+        return self._is_json is True
+
+    @property
+    def length(self) -> int:
+        """How many characters came."""
+        return self._ends[-1] if self._ends else 0
+
+    @property
+    def first_step(self) -> int:
+        """The step that brought the first piece."""
+        return self._steps[0] if self._steps else 0
+
+    @property
+    def last_step(self) -> int:
+        """The step that brought the last one."""
+        return self._steps[-1] if self._steps else 0
+
+    def add(self, step: int, piece: Piece) -> str:
+        """Take one more piece; what it is as text."""
+        fragment = piece.fragment
+        text = fragment if isinstance(fragment, str) else self._decoder.decode(fragment)
+        if piece.restarts and self._fragments:
+            self._restarts.append(len(self._fragments))
+        self._fragments.append(fragment)
+        self._texts.append(text)
+        self._ends.append(self.length + len(text))
+        self.size += len(fragment.encode(errors="surrogatepass") if isinstance(fragment, str) else fragment)
+        self._steps.append(step)
+        if self._is_json is None:
+            self._decide(text)
+        elif self._is_json:
+            self._keep(self._after(self.state, len(self._fragments) - 1), len(self._fragments))
+        return text
+
+    def _decide(self, text: str) -> None:
+        self._first = (self._first + text).lstrip()
+        found = nature(self._first)
+        if found is None:
+            return
+        self.extract = found == "fenced"
+        self._is_json = found != "prose"
+        if self.extract:
+            self.state = create_state(self._options, extract=True)
+            self._kept = [self.state]
+        if self._is_json:
+            for count in range(len(self._fragments)):
+                self._keep(self._after(self.state, count), count + 1)
+
+    def _after(self, state: ParserState, index: int) -> ParserState:
+        """The state after the piece with this index, from the one before it."""
+        if self._restarts and index in self._restarts:
+            state = create_state(self._options, extract=self.extract)
+        return parse_chunk(state, self._fragments[index])
+
+    def _keep(self, state: ParserState, count: int) -> None:
+        self.state = state
+        if count % self._stride == 0:
+            self._kept.append(state)
+        if len(self._kept) > MOST_KEPT:
+            del self._kept[1::2]
+            self._stride *= 2
+
+    def end(self, step: int) -> None:
+        """The stream ended with this step."""
+        self.ended_at = step
+        if self.is_json:
+            self.state = finalize(self.state)
+
+    # Looking back.
+
+    def count_at(self, step: int) -> int:
+        """How many pieces had come with this step."""
+        return bisect_right(self._steps, step)
+
+    def length_at(self, step: int) -> int:
+        """How many characters had come."""
+        count = self.count_at(step)
+        return self._ends[count - 1] if count else 0
+
+    def start_at(self, step: int) -> int:
+        """Where the text begins that counts at this step: behind what was taken back."""
+        count = self.count_at(step)
+        begun = bisect_right(self._restarts, count - 1)
+        return self._ends[self._restarts[begun - 1] - 1] if begun else 0
+
+    def text(self, start: int = 0, stop: int | None = None) -> str:
+        """The characters from `start` up to `stop`."""
+        stop = self.length if stop is None else min(stop, self.length)
+        if start >= stop:
+            return ""
+        first, last = bisect_right(self._ends, start), bisect_right(self._ends, stop - 1)
+        begin = self._ends[first - 1] if first else 0
+        return "".join(self._texts[first : last + 1])[start - begin : stop - begin]
+
+    def state_at(self, step: int) -> ParserState:
+        """The state after this step; for prose, and before anything came, the first one."""
+        if not self.is_json:
+            return self._kept[0]
+        if self.ended_at is not None and step >= self.ended_at:
+            return self.state
+        count = self.count_at(step)
+        state = self._at_hand.get(count)
+        if state is None:
+            state = self._make(count)
+        self._at_hand[count] = state
+        self._at_hand.move_to_end(count)
+        if len(self._at_hand) > MOST_AT_HAND:
+            self._at_hand.popitem(last=False)
+        return state
+
+    def _make(self, count: int) -> ParserState:
+        begin = count - count % self._stride
+        state = self._kept[begin // self._stride]
+        nearest = max([near for near in self._at_hand if begin < near <= count], default=None)
+        if nearest is not None:
+            begin, state = nearest, self._at_hand[nearest]
+        for index in range(begin, count):
+            state = self._after(state, index)
+        return state

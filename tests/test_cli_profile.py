@@ -1,0 +1,283 @@
+"""`unspool profile`: when each field became usable, in the terminal, as JSON lines, as SVG and as a page."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from typer.testing import CliRunner
+
+from unspool.cli.main import app
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from typer.testing import Result
+
+ASCII = {"UNSPOOL_ASCII": "1"}
+BLOCKS = {"UNSPOOL_ASCII": "0"}
+
+
+def run(*arguments: str | Path, width: int = 80, ascii_only: bool = False) -> Result:
+    """The command in this process; nothing of it is a terminal."""
+    settings = {"COLUMNS": str(width), **(ASCII if ascii_only else BLOCKS)}
+    return CliRunner().invoke(app, ["profile", *map(str, arguments)], env=settings)
+
+
+def started(*arguments: str | Path, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """The command as a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "unspool", "profile", *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        env={**os.environ, "COLUMNS": "80", **BLOCKS},
+        timeout=60,
+        check=False,
+    )
+
+
+def lines_of(result: Result) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def file_with(folder: Path, text: str, name: str = "in.json") -> Path:
+    file = folder / name
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_golden_profile(tmp_path: Path) -> None:
+    """A plain file counts characters; each line is a field."""
+    file = file_with(tmp_path, '{"title": "Porto, slow", "days": [1, 2]}')
+    result = run(file, "--cut", "8", width=56, ascii_only=True)
+    assert result.exit_code == 0
+    head, axis, *rows, summary = result.stdout.splitlines()
+    assert head == f"{file}: json, 6 steps, 40 characters"
+    assert axis.split() == ["0", "10", "20", "30", "40", "complete", "bytes", "share"]
+    assert [row.split()[0] for row in rows] == ["$", "title", "days", "[0]", "[1]"]
+    assert [row.split()[-3:] for row in rows] == [
+        ["40", "40", "100.0%"],
+        ["24", "13", "32.5%"],
+        ["40", "6", "15.0%"],
+        ["40", "1", "2.5%"],
+        ["40", "1", "2.5%"],
+    ]
+    assert rows[1].startswith(" title ----------=====# ")
+    assert summary == "3 leaves usable: the first at 24, half of them at 40, the last at 40 (characters)"
+
+
+@pytest.mark.parametrize("width", [20, 30, 40, 80, 120])
+def test_it_fits_the_terminal(width: int) -> None:
+    """Bars and axis are never wider than there is room."""
+    result = run("sample:trip", width=width)
+    assert result.exit_code == 0
+    rows = [line for line in result.stdout.splitlines() if "█" in line]
+    assert len(rows) > 90
+    assert all(len(row) <= width for row in rows)
+
+
+def test_ascii_only() -> None:
+    """With UNSPOOL_ASCII=1 there is nothing else, also where the text has more."""
+    result = run("sample:trip", "--select", "$.title", ascii_only=True)
+    assert result.stdout.isascii()
+    assert "#" in result.stdout
+
+
+def test_a_sample_by_option() -> None:
+    """--sample NAME is sample:NAME."""
+    one, two = run("--sample", "broken"), run("sample:broken")
+    assert (one.exit_code, one.stdout) == (two.exit_code, two.stdout)
+
+
+def test_json_lines() -> None:
+    """One line for each field, nothing folded, with the unit; what is open has no completion."""
+    result = run("sample:cut-off", "--json")
+    assert result.exit_code == 1
+    lines = lines_of(result)
+    assert len(lines) == 18
+    assert lines[0]["path"] is None
+    assert (lines[0]["track"], lines[0]["kind"], lines[0]["complete"]) == ("content", "json", None)
+    assert lines[2] == {
+        "track": "content",
+        "path": "$.meeting",
+        "kind": "string",
+        "first": lines[2]["first"],
+        "complete": lines[2]["complete"],
+        "duration": lines[2]["complete"] - lines[2]["first"],
+        "bytes": 29,
+        "share": 0.081006,
+        "unit": "seconds",
+    }
+    assert "the text ended too early" in result.stderr
+
+
+def test_by_characters() -> None:
+    """A recording can be counted in characters as well."""
+    lines = lines_of(run("sample:trip", "--by", "characters", "--json"))
+    assert {line["unit"] for line in lines} == {"characters"}
+    assert lines[1]["complete"] == 2368.0
+
+
+def test_select_and_items() -> None:
+    """--select picks fields, --items says how many items of an array are shown."""
+    result = run("sample:trip", "--select", "$.days[*]", "--items", "2", width=100)
+    labels = [line.split()[0] for line in result.stdout.splitlines()[2:]]
+    assert [label for label in labels if label.startswith("$.days")] == ["$.days[0]", "$.days[1]"]
+    assert any(line.strip().startswith("3 more") for line in result.stdout.splitlines())
+    assert "folded away" in result.stdout
+
+
+def test_compare() -> None:
+    """Side by side: what is usable earlier or later, and when the first, half and the last of them are."""
+    result = run("sample:unordered-a", "--compare", "sample:unordered-b")
+    assert result.exit_code == 0
+    verdict = next(line for line in result.stdout.splitlines() if line.startswith("$.verdict"))
+    assert verdict.split()[-1] == "earlier"
+    assert "in two: 8 earlier, 9 later" in result.stdout
+    summary = [line.split() for line in result.stdout.splitlines() if line.startswith(("one: ", "two: "))]
+    assert [len(line) for line in summary] == [5, 5]
+    assert float(summary[0][3]) > float(summary[1][3])
+
+
+def test_compare_as_json_lines() -> None:
+    """Each field with its times in the one and the other."""
+    lines = lines_of(run("sample:unordered-a", "--compare", "sample:unordered-b", "--json"))
+    verdict = next(line for line in lines if line["path"] == "$.verdict")
+    assert verdict["gain"] == verdict["one"]["complete"] - verdict["two"]["complete"]
+    assert verdict["gain"] > 1
+
+
+def test_compare_recording_with_plain_file(tmp_path: Path) -> None:
+    """Where one has no times, characters are compared; a field that only one has is told."""
+    file = file_with(tmp_path, '{"claim": "x", "other": 1}')
+    result = run(file, "--compare", "sample:unordered-b")
+    assert "not in both" in result.stdout
+
+
+def test_files_for_a_browser(tmp_path: Path) -> None:
+    """--svg writes XML, --html one page with the same bars; the terminal gets its own."""
+    svg, html = tmp_path / "out.svg", tmp_path / "out.html"
+    result = run("sample:weather-tools", "--svg", svg, "--html", html)
+    assert result.exit_code == 0
+    assert "forecast (call 1)" in result.stdout
+    root = ET.fromstring(svg.read_text(encoding="utf-8"))
+    rows = [element for element in root.iter() if "row" in element.get("class", "").split()]
+    assert len(rows) == 30
+    text = html.read_text(encoding="utf-8")
+    assert text.startswith("<!doctype html>")
+    assert text.count('tabindex="0" role="img"') == 30
+    assert "<dt>Input</dt><dd>anthropic</dd>" in text
+
+
+def test_the_page_of_a_comparison(tmp_path: Path) -> None:
+    """Both drawings, and the table side by side."""
+    html = tmp_path / "out.html"
+    assert run("sample:unordered-a", "--compare", "sample:unordered-b", "--html", html).exit_code == 0
+    assert html.read_text(encoding="utf-8").count("<svg xmlns") == 2
+
+
+def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
+    """It is named."""
+    result = run("sample:broken", "--html", tmp_path / "no" / "out.html")
+    assert result.exit_code in (1, 2)
+    assert "No such file" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nowhere.json"], "does not exist"),
+        (["."], "is a directory"),
+        (["sample:nothing"], "there is no sample"),
+        (["sample:trip", "--select", "$["], "offset 2"),
+        (["sample:trip", "--by", "hours"], "hours"),
+        (["sample:trip", "--compare", "nowhere.json"], "does not exist"),
+    ],
+)
+def test_usage(arguments: list[str], words: str) -> None:
+    """What cannot be asked for is an error of usage."""
+    result = run(*arguments, width=200)
+    assert result.exit_code == 2
+    assert words in result.stderr
+
+
+def test_broken_input_is_shown_as_far_as_it_goes() -> None:
+    """What came before the fault is there; the fault is told; the exit status is 1."""
+    result = run("sample:broken")
+    assert result.exit_code == 1
+    assert "linseed" not in result.stdout
+    assert "litres" in result.stdout
+    assert "line 7, column 41" in result.stderr
+
+
+def test_an_empty_file(tmp_path: Path) -> None:
+    """There is nothing to show, and that is said."""
+    result = run(file_with(tmp_path, ""))
+    assert result.exit_code == 1
+    assert "nothing" in result.stderr
+
+
+def test_a_broken_recording(tmp_path: Path) -> None:
+    """What came before the line that is none is shown."""
+    file = file_with(tmp_path, '{"unspool_recording": 1}\n{"t": 0, "text": "[1, 2"}\n{"t": "x"}\n')
+    result = run(file)
+    assert result.exit_code == 1
+    assert "[0]" in result.stdout
+    assert "line 3" in result.stderr
+
+
+def test_hostile_text_reaches_the_terminal_spelled_out(tmp_path: Path) -> None:
+    """Keys and file names are text of others."""
+    file = file_with(tmp_path, json.dumps({"\x1b[2J\u202e\x07": 1}, ensure_ascii=True), "a\x1b[31m.json")
+    result = run(file, width=120)
+    assert "\x1b" not in result.stdout
+    assert "\\x1b[2J\\u202e\\x07" in result.stdout
+
+
+def test_from_a_pipe() -> None:
+    """Standard input has its own times; colours are for terminals only."""
+    result = started(stdin=b'{"a": [1, 2, {"b": null}]}')
+    assert result.returncode == 0
+    assert result.stderr == b""
+    text = result.stdout.decode()
+    assert text.startswith("standard input: json")
+    assert "\x1b" not in text
+    assert "seconds" in text
+
+
+def test_a_reader_that_has_seen_enough() -> None:
+    """A closed pipe ends it quietly."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "unspool", "profile", "sample:trip", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, **BLOCKS},
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.wait(60) == 141
+    assert process.stderr is not None
+    assert process.stderr.read() == b""
+    process.stderr.close()
+
+
+def test_interrupted() -> None:
+    """Ctrl-C while it waits for input: 130, and nothing is said."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "unspool", "profile"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, **BLOCKS},
+    )
+    assert process.stdin is not None
+    process.stdin.write(b" " * 300_000)  # more than a pipe holds: it is being read
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, b"", b"")
