@@ -55,6 +55,8 @@ COMPILED_MODULES = [
     "src/unspool/typed/outcome.py",
     "src/unspool/typed/builder.py",
     "src/unspool/typed/resolve.py",
+    "src/unspool/typed/stages.py",
+    "src/unspool/typed/instances.py",
     "src/unspool/llm/parts.py",
     "src/unspool/llm/deltas.py",
     "src/unspool/llm/formats/fields.py",

@@ -111,6 +111,8 @@ LAYERS = [
     "typed.outcome",
     "typed.builder",
     "typed.resolve",
+    "typed.stages",
+    "typed.instances",
     "typed.node_text",
     "typed.pydantic_errors",
     "typed.pydantic_schema",

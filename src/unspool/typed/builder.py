@@ -13,12 +13,12 @@ from ..sharing import appended
 from ..tree.nodes import ContainerNode, ObjectNode, StringNode
 from .frames import (
     HIDDEN,
-    NOTHING_FOUND,
     Found,
     Frame,
     Known,
     Outcome,
     found,
+    frame_of,
     is_same,
     is_same_content,
     shown_child,
@@ -121,7 +121,7 @@ class Builder:
         """Find the shape of a child, and begin with it."""
         node, shape, index = self.node, self.shape, self.count
         frame = self.frame
-        inner = frame.child if frame is not None and frame.known.count == index else None
+        inner = frame_of(frame.child) if frame is not None and frame.known.count == index else None
         self.child_shape = None
         if isinstance(shape, ArrayShape):
             self.step = index
@@ -206,13 +206,13 @@ class Builder:
             try:
                 made = self._made()
                 # Where only the bracket came, nothing visible has changed.
-                is_shown = self.frame is not None and is_same_content(self.frame.shown, made)
-                return Outcome(self.frame.shown if self.frame is not None and is_shown else made)
+                is_shown = self.frame is not None and is_same_content(self.frame.value, made)
+                return Outcome(self.frame.value if self.frame is not None and is_shown else made)
             except ShapeError as error:
                 if self.shape.is_lenient:
                     return Outcome(HIDDEN)
                 wrong = found(error, self.shape)
-        return Outcome(HIDDEN if self.hides else self._shown(HIDDEN), wrong, None, True)
+        return Outcome(self._shown(HIDDEN), wrong, is_broken=True)
 
     def _made(self) -> object:
         shape, values = self.shape, self.values
@@ -230,20 +230,16 @@ class Builder:
         return members if make_map is None else make_map(members)
 
     def _show(self) -> Outcome:
-        shape, opened = self.shape, self.opened
+        opened = self.opened
         child: object = HIDDEN
-        child_frame: Frame | None = None
-        child_found = NOTHING_FOUND
         is_broken = self.is_broken
         if opened is not None:
-            child_frame, child_found = opened.frame, opened.found
             is_broken = is_broken or opened.is_wrong
-            child = shown_child(shape, opened)
+            child = shown_child(self.shape, opened)
         else:
             self.step = self.name = self.child_shape = None
-        shown = self._shown(child)
         known = Known(
-            shape,
+            self.shape,
             self.hides,
             self.count,
             self.node._items[self.count - 1] if self.count else None,
@@ -257,15 +253,16 @@ class Builder:
             self.child_shape,
             self.is_draft,
         )
-        frame = Frame(known, child_frame, child_found, child, shown)
-        return Outcome(HIDDEN if self.hides else shown, NOTHING_FOUND, frame, is_broken)
+        return Frame(self._shown(child), is_broken, known, opened, child)
 
     def _shown(self, child: object) -> object:
         """What is shown with this of the open child: the same object as long as nothing visible has changed."""
+        if self.hides:
+            return HIDDEN
         frame = self.frame
         is_shown = not self.has_news and is_same(self.shown_child, child)
         if frame is not None and is_shown and (child is HIDDEN or frame.known.name == self.name):
-            return frame.shown
+            return frame.value
         return shown_of(self.shape, self.values, self.size, self.name, child)
 
 
@@ -333,4 +330,4 @@ def failure(shape: Shape, error: ShapeError) -> Outcome:
     """A node that does not fit; where nothing is judged, one that is not shown."""
     if followed(shape).is_lenient:
         return Outcome(HIDDEN)
-    return Outcome(HIDDEN, found(error, shape), None, True)
+    return Outcome(HIDDEN, found(error, shape), is_broken=True)

@@ -21,6 +21,7 @@ __all__ = [
     "Known",
     "Outcome",
     "found",
+    "frame_of",
     "is_same",
     "is_same_content",
     "shown_child",
@@ -54,25 +55,17 @@ class Found:
         return Problem(Path.of(*steps, *problem.path.steps), problem.code, problem.expected)
 
 
-@final
 class Outcome:
-    """What became of one node: the value, or what is shown of it, or HIDDEN; its frame, if it is an open container;
-    otherwise what was found wrong in it. What is broken will never be valid; what is shown of it goes without what is
-    wrong.
+    """What became of one node: the value, or what is shown of it, or HIDDEN; and what was found wrong in it, which an
+    open container keeps elsewhere (`Frame`). What is broken will never be valid; what is shown of it goes without what
+    is wrong.
     """
 
-    __slots__ = ("found", "frame", "is_broken", "value")
+    __slots__ = ("found", "is_broken", "value")
 
-    def __init__(
-        self,
-        value: object,
-        found: tuple[Found, ...] = NOTHING_FOUND,
-        frame: Frame | None = None,
-        is_broken: bool = False,
-    ) -> None:
+    def __init__(self, value: object, found: tuple[Found, ...] = NOTHING_FOUND, is_broken: bool = False) -> None:
         self.value = value
         self.found = found
-        self.frame = frame
         self.is_broken = is_broken
 
     @property
@@ -84,14 +77,14 @@ class Outcome:
         """Everything that is wrong, from the root of the open containers inwards."""
         problems: list[Problem] = []
         steps: list[Step] = []
-        found, frame = self.found, self.frame
-        while frame is not None:
-            known = frame.known
+        inner: Outcome | None = self
+        while isinstance(inner, Frame):
+            known = inner.known
             problems += [one.told(steps) for one in known.found[: known.found_size]]
             if known.step is not None:
                 steps.append(known.step)
-            found, frame = frame.child_found, frame.child
-        return problems + [one.told(steps) for one in found]
+            inner = inner.child
+        return problems if inner is None else problems + [one.told(steps) for one in inner.found]
 
 
 @final
@@ -157,34 +150,38 @@ class Known:
             return False
         if node._size != self.count or not self.fits(node):
             return False
-        return self.step == (node._open_key if isinstance(node, ObjectNode) else node._size)
+        return self.step == node._open_key if isinstance(node, ObjectNode) else isinstance(self.values, list)
 
 
 @final
-class Frame:
-    """An open container after one state: what is known of it, the frame of its open child, and what was shown."""
+class Frame(Outcome):
+    """What became of an open container: what is known of it, and what became of its open child."""
 
-    __slots__ = ("child", "child_found", "known", "shown", "shown_child")
+    __slots__ = ("child", "known", "shown_child")
 
     def __init__(
-        self, known: Known, child: Frame | None, child_found: tuple[Found, ...], shown_child: object, shown: object
+        self, value: object, is_broken: bool, known: Known, child: Outcome | None, shown_child: object
     ) -> None:
+        self.value = value
+        self.found = NOTHING_FOUND  # what is wrong in it stands in `known` and in `child`
+        self.is_broken = is_broken
         self.known = known
         self.child = child
-        self.child_found = child_found  # of an open child that has no frame
         self.shown_child = shown_child
-        self.shown = shown
 
-    def renewed(self, outcome: Outcome) -> Outcome:
+    def renewed(self, child: Outcome) -> Frame:
         """What becomes of the container when nothing but its open child has changed."""
         known = self.known
-        child = shown_child(known.shape, outcome)
-        if is_same(self.shown_child, child):
-            shown = self.shown
-        else:
-            shown = shown_of(known.shape, known.values, known.size, known.name, child)
-        frame = Frame(known, outcome.frame, outcome.found, child, shown)
-        return Outcome(HIDDEN if known.hides else shown, NOTHING_FOUND, frame, known.is_broken or outcome.is_wrong)
+        shown = shown_child(known.shape, child)
+        value = self.value
+        if not known.hides and not is_same(self.shown_child, shown):
+            value = shown_of(known.shape, known.values, known.size, known.name, shown)
+        return Frame(value, known.is_broken or child.is_wrong, known, child, shown)
+
+
+def frame_of(outcome: Outcome | None) -> Frame | None:
+    """The frame that is to be gone on from: only an open container has one."""
+    return outcome if isinstance(outcome, Frame) else None
 
 
 def shown_of(
@@ -221,7 +218,7 @@ def found(error: ShapeError, shape: Shape) -> tuple[Found, ...]:
 
 def is_same(one: object, other: object) -> bool:
     """The same thing is shown: strings are made anew each time."""
-    return one is other or (one.__class__ is str and other.__class__ is str and one == other)
+    return one is other or (type(one) is str and type(other) is str and one == other)
 
 
 def is_same_content(one: object, other: object) -> bool:

@@ -6,20 +6,19 @@ import sys
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, final, overload
 
 from ..core.options import Options, chosen_options
-from ..errors import JSONSyntaxError, OptionsError
+from ..errors import OptionsError
 from ..handles import ValueParser
 from ..streams import aiterate, iterate
-from .outcome import Invalid, InvalidError, Partial
-from .resolve import resolve, resolve_tree
+from .resolve import resolve
 from .shape import Shape
-from .unions import asks_for_values
+from .stages import Partials
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable
 
     from ..intake import Fragment
     from ..parsing import ParserState
-    from .outcome import Resolution
+    from .outcome import Partial, Resolution
     from .resolve import Cache
 
 __all__ = ["Resolver", "aiter_partial", "iter_partial", "partial"]
@@ -109,7 +108,7 @@ def iter_partial(
     go on, without what is wrong, and it is raised at the end; with ``"ignore"`` it is not raised at all. A text that
     is broken or incomplete raises its `JSONSyntaxError` after the values before it.
     """
-    return iterate(fragments, _Partials(type, options, on_invalid, early, extract))
+    return iterate(fragments, _stage(type, options, on_invalid, early, extract))
 
 
 @overload
@@ -142,57 +141,12 @@ def aiter_partial(
     extract: bool = False,
 ) -> AsyncGenerator[Partial[Any], None]:
     """As `iter_partial`, for a source that is awaited."""
-    return aiterate(fragments, _Partials(type, options, on_invalid, early, extract))
+    return aiterate(fragments, _stage(type, options, on_invalid, early, extract))
 
 
-class _Partials:
-    def __init__(self, type: Any, options: Options | None, on_invalid: OnInvalid, early: bool, extract: bool) -> None:
-        if on_invalid not in ("raise", "defer", "ignore"):
-            raise OptionsError("on_invalid must be 'raise', 'defer' or 'ignore'")
-        if chosen_options(options).multiple:
-            raise OptionsError("a typed value is one document: multiple=True is for `items`")
-        self._shape = partial(type, early=early).shape
-        self._asks_for_values = asks_for_values(self._shape)
-        self._parser = ValueParser(options, extract=extract)
-        self._on_invalid = on_invalid
-        self._cache: Cache | None = None
-        self._last: Resolution[Any] | None = None
-        self._fault: JSONSyntaxError | None = None
-        self._has_ended = False
-
-    def feed(self, fragment: Fragment) -> list[Partial[Any]]:
-        try:
-            self._parser.feed(fragment)
-        except JSONSyntaxError as error:
-            self._fault = error
-        return self._take()
-
-    def close(self) -> list[Partial[Any]]:
-        self._has_ended = True
-        try:
-            self._parser.close()
-        except JSONSyntaxError as error:
-            self._fault = error
-        return self._take()
-
-    def _take(self) -> list[Partial[Any]]:
-        last = self._last
-        parser = self._parser
-        root = parser.glance(with_values=self._asks_for_values)
-        self._last, self._cache = resolve_tree(self._shape, root, parser.is_complete, self._cache)
-        resolution = self._last
-        if resolution is last or not isinstance(resolution, Partial):
-            return []
-        if isinstance(resolution, Invalid) and self._on_invalid == "raise":
-            return []
-        # A complete value that is no longer complete, because of what stands behind it, is nothing new to see.
-        if isinstance(last, Partial) and last.value is resolution.value:
-            return [] if last.is_complete or last.__class__ is resolution.__class__ else [resolution]
-        return [resolution]
-
-    def raise_fault(self) -> None:
-        invalid = None if self._last is None else self._last.invalid
-        if invalid is not None and (self._on_invalid == "raise" or (self._has_ended and self._on_invalid == "defer")):
-            raise InvalidError(invalid)
-        if self._fault is not None:
-            raise self._fault
+def _stage(type: Any, options: Options | None, on_invalid: str, early: bool, extract: bool) -> Partials:
+    if on_invalid not in ("raise", "defer", "ignore"):
+        raise OptionsError("on_invalid must be 'raise', 'defer' or 'ignore'")
+    if chosen_options(options).multiple:
+        raise OptionsError("a typed value is one document: multiple=True is for `items`")
+    return Partials(partial(type, early=early).shape, ValueParser(options, extract=extract), on_invalid)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from ..tree.nodes import Node
+    from .instances import Build
     from .pydantic_part import Part, Place
-    from .pydantic_partial import Build
     from .pydantic_schema import Config, Schema
     from .shape import Shape
 

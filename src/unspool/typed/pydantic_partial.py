@@ -9,25 +9,23 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABCMeta
-from collections.abc import Callable
 from types import MemberDescriptorType
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
 from pydantic import BaseModel
 from pydantic_core import SchemaError, SchemaSerializer, core_schema
 
+from .instances import instances_of
 from .pydantic_schema import ANY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
+    from .instances import Build
     from .pydantic_schema import Config, Schema
 
-__all__ = ["Build", "dataclass_builder", "model_builder", "named_tuple_builder", "root_builder"]
-
-Build: TypeAlias = Callable[..., object]
-"""Makes a half-filled value of the fields that are there, by name, and the extra keys, if these are kept."""
+__all__ = ["dataclass_builder", "model_builder", "named_tuple_builder", "root_builder"]
 
 THERE: Final = "__unspool_there__"  # the slot for the fields that are there
 # A class lives as long as its subclass does, so the keys are no burden.
@@ -77,18 +75,7 @@ def model_builder(cls: type[BaseModel], schema: Schema, leaves: Mapping[str, Sch
     if cls.model_config.get("extra") == "allow":
         subclass = _subclass(cls, lambda: _partial_model(cls, schema, leaves, config, keeps_extras=True))
         return _with_extras(subclass)
-    return _simple(_subclass(cls, lambda: _partial_model(cls, schema, leaves, config)))
-
-
-def _simple(subclass: type) -> Build:
-    new: Callable[[Any], object] = _new  # from here it is quicker
-
-    def build(there: dict[str, object], extras: dict[str, object] | None = None) -> object:
-        instance = new(subclass)
-        _set_fields(instance, there)
-        return instance
-
-    return build
+    return instances_of(_subclass(cls, lambda: _partial_model(cls, schema, leaves, config)), _set_fields)
 
 
 def _with_extras(subclass: type) -> Build:
@@ -103,7 +90,7 @@ def _with_extras(subclass: type) -> Build:
 
 def root_builder(cls: type[BaseModel]) -> Callable[[object], object]:
     """For a model that is nothing but its root."""
-    build = _simple(_subclass(cls, lambda: _partial_model(cls, None, {}, {})))
+    build = instances_of(_subclass(cls, lambda: _partial_model(cls, None, {}, {})), _set_fields)
     return lambda root: build({"root": root})
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast, final
 
 from .builder import begin
-from .frames import HIDDEN, Outcome
+from .frames import HIDDEN, Outcome, frame_of
 from .outcome import Complete, Invalid, Missing, Partial, Resolution
 
 if TYPE_CHECKING:
@@ -31,13 +31,9 @@ __all__ = ["Cache", "resolve", "resolve_tree"]
 class Cache:
     """What `resolve` hands back for the next time."""
 
-    __slots__ = ("_is_complete", "_outcome", "_resolution", "_root", "_shape")
+    __slots__ = ("_is_complete", "_outcome", "_resolution")
 
-    def __init__(
-        self, shape: Shape, root: Node | None, is_complete: bool, outcome: Outcome, resolution: Resolution[object]
-    ) -> None:
-        self._shape = shape
-        self._root = root
+    def __init__(self, is_complete: bool, outcome: Outcome, resolution: Resolution[object]) -> None:
         self._is_complete = is_complete
         self._outcome = outcome
         self._resolution = resolution
@@ -52,16 +48,16 @@ def resolve_tree(
     shape: Shape, root: Node | None, is_complete: bool, cache: Cache | None
 ) -> tuple[Resolution[object], Cache]:
     """As `resolve`, for the tree of a state."""
-    if cache is not None and cache._shape is not shape:
+    if cache is not None and cache._resolution._shape is not shape:
         cache = None
-    if cache is not None and root is cache._root:
+    if cache is not None and root is cache._resolution._root:
         if is_complete is cache._is_complete:
             return cache._resolution, cache
         outcome = cache._outcome  # the same tree, but what follows it is wrong
     elif root is None:
         outcome = Outcome(HIDDEN)
     else:
-        outcome = _resolve(shape, root, None if cache is None else cache._outcome.frame)
+        outcome = _resolve(shape, root, None if cache is None else frame_of(cache._outcome))
     value = None if outcome.value is HIDDEN else outcome.value
     resolution: Resolution[object]
     if outcome.is_wrong:
@@ -72,7 +68,7 @@ def resolve_tree(
         resolution = Missing(None, None, shape, root)
     else:
         resolution = Partial(value, None, shape, root)
-    return resolution, Cache(shape, root, is_complete, outcome, resolution)
+    return resolution, Cache(is_complete, outcome, resolution)
 
 
 def _resolve(shape: Shape, node: Node, frame: Frame | None) -> Outcome:
@@ -81,11 +77,11 @@ def _resolve(shape: Shape, node: Node, frame: Frame | None) -> Outcome:
     while frame is not None and frame.known.fits_around(node):
         around.append(frame)
         shape = cast("Shape", frame.known.child_shape)
-        frame = frame.child
+        frame = frame_of(frame.child)
         node = cast("ContainerNode", node)._open[0]
     outcome = _resolve_by_the_rules(shape, node, frame)
-    while around:
-        outcome = around.pop().renewed(outcome)
+    for outer in reversed(around):
+        outcome = outer.renewed(outcome)
     return outcome
 
 
