@@ -55,11 +55,21 @@ def test_runs_agree(
     assert loop(text, start, end) == expression(text, start, end)
 
 
+@given(pieces)
+def test_marks_agree(text: str) -> None:
+    """The loop and the expression find a mark in the same texts: where the run of string text ends too early."""
+    is_plain = LOOPS.string_run(text, 0, len(text)) == len(text)
+    assert LOOPS.has_marks(text) is not is_plain
+    assert (scan._has_marks(text) is None) is is_plain
+
+
 def test_the_build_chooses() -> None:
     """Compiled, the loops are used; interpreted, the expressions."""
     assert LOOPS.COMPILED
     assert (scan.space_run is scan._space_run) is not COMPILED
     assert (scan.number_run is scan._number_run) is not COMPILED
+    chosen: object = scan.has_marks
+    assert (chosen is scan._has_marks) is not COMPILED
 
 
 @given(numbers, st.data())

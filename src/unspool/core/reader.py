@@ -52,7 +52,7 @@ from .modes import (
     VALUE,
     VALUE_OR_CLOSE,
 )
-from .scan import space_run, string_run
+from .scan import has_marks, space_run, string_run
 from .tokens import TokenReader, is_whole_number
 
 if TYPE_CHECKING:
@@ -78,9 +78,7 @@ class Reader(TokenReader):
         elif self.mode == STRING:
             dialect = self.dialect
             if (
-                0 < end <= dialect.max_string - self._length
-                and end <= dialect.max_chars - base
-                and string_run(text, 0, end) == end
+                0 < end <= dialect.max_string - self._length and end <= dialect.max_chars - base and not has_marks(text)
             ):  # nothing but text: the usual case by far, when it comes in small pieces
                 sink.grow_string(text, base)
                 self._keep(text)

@@ -59,6 +59,12 @@ def string_run(text: str, start: i64, end: i64) -> i64:
     return i
 
 
+def has_marks(text: str) -> bool:
+    """Whether something in string text does not stand for itself: a quote, a backslash or a control."""
+    end: i64 = len(text)
+    return string_run(text, 0, end) < end
+
+
 def number_run(text: str, start: i64, end: i64, state: i64) -> Scanned:
     """How far a number in `state` goes on, and the state that it is in there."""
     i = start
@@ -194,12 +200,13 @@ def overflow_at(raw: str) -> int:
     return shortest - 1
 
 
-# The same three runs for the interpreter. In the expression of a number all that may follow is optional, so
-# that it matches a number that is cut as well; the last group that took part tells the state.
+# The same for the interpreter. In the expression of a number all that may follow is optional, so that it matches a
+# number that is cut as well; the last group that took part tells the state. Where there is no mark, no match is made.
 
 _EXPONENT = r"(?:([eE])([+-])?([0-9]+)?)?"
 _SPACE_RUN = re.compile(r"[ \t\n\r]*").match
 _STRING_RUN = re.compile(r'[^"\\\x00-\x1f]*').match
+_has_marks = re.compile(r'["\\\x00-\x1f]').search
 _NUMBER_RUN = re.compile(rf"(-)?(?:(?:(0)|([1-9][0-9]*))(?:(\.)(?:([0-9]+){_EXPONENT})?|{_EXPONENT}))?").match
 _NUMBER_STATES = (NUMBER, MINUS, ZERO, INTEGER, POINT, FRACTION) + (EXPONENT_MARK, EXPONENT_SIGN, EXPONENT) * 2
 _number_loop = number_run
@@ -221,4 +228,4 @@ def _number_run(text: str, start: int, end: int, state: int) -> tuple[int, int]:
 
 
 if not COMPILED:
-    globals().update(space_run=_space_run, string_run=_string_run, number_run=_number_run)
+    globals().update(space_run=_space_run, string_run=_string_run, number_run=_number_run, has_marks=_has_marks)

@@ -105,6 +105,18 @@ class Branch:
             if size == self._shown_size:
                 if open is self._shown_open and (open is MISSING or key == self._shown_key):
                     return shown
+                if open is not MISSING and self._shown_open is not MISSING and key is self._shown_key:
+                    if key is None:  # the usual case: only the open child has grown
+                        items = cast("list[object]", shown)[:]
+                        items[size] = open
+                        shown = items
+                    else:
+                        members = cast("dict[str, object]", shown).copy()
+                        members[key] = open
+                        shown = members
+                    self._shown = shown
+                    self._shown_open = open
+                    return shown
             elif (
                 open is MISSING
                 and size == self._shown_size + 1
@@ -126,10 +138,6 @@ class Branch:
         size = self._size
         old: list[object] = [] if self._shown is None else cast("list[object]", self._shown)
         i = self._shown_size
-        if i == size and open is not MISSING and len(old) > size:  # only the last one has changed
-            values = old[:]
-            values[size] = open
-            return values
         values = old[:i]
         while i < size:
             values.append(items[i].value)
@@ -143,12 +151,13 @@ class Branch:
         keys = self._keys
         size = self._size
         i = self._shown_size
-        values: dict[str, object] = {}
+        values: dict[str, object]
         if self._shown is not None and (
             self._shown_open is MISSING or self._shown_key == (keys[i] if i < size else key)
         ):
             values = cast("dict[str, object]", self._shown).copy()
         else:
+            values = {}
             i = 0  # what is shown has an open child that is not one of ours
         while i < size:
             values[keys[i]] = items[i].value

@@ -46,7 +46,6 @@ class TreeFold(Sink):
         "_first_top",
         "_had_grown",
         "_has_grown",
-        "_in_string",
         "_owner",
         "_reader",
         "_root",
@@ -56,10 +55,11 @@ class TreeFold(Sink):
         "_shown_branch",
         "_string_id",
         "_string_key",
-        "_text",
         "_top",
         "_value",
         "finished",
+        "in_string",
+        "shown_text",
     )
 
     def __init__(self, reader: Reader) -> None:
@@ -67,10 +67,10 @@ class TreeFold(Sink):
         self._owner = next_owner()
         self._top: Branch | None = None  # the innermost open container
         self._closed: Node | None = None  # the root, once it has closed
-        self._in_string = False
+        self.in_string = False
         self._string_key: str | None = None
         self._string_id: i64 = 0
-        self._text = ""  # what was last shown of the open string
+        self.shown_text = ""  # what was last shown of a string: if it is as long as the open one, it is all of it
         self._errors: list[JSONSyntaxError] | None = None
         self._error_count: i64 = 0
         self._before: TreeFold | None = None  # while a fragment is read: where it started
@@ -92,10 +92,10 @@ class TreeFold(Sink):
         other = TreeFold(reader)
         other._top = self._top
         other._closed = self._closed
-        other._in_string = self._in_string
+        other.in_string = self.in_string
         other._string_key = self._string_key
         other._string_id = self._string_id
-        other._text = self._text
+        other.shown_text = self.shown_text
         other._errors = self._errors
         other._error_count = self._error_count
         other._before = self
@@ -125,7 +125,7 @@ class TreeFold(Sink):
         before = self._before
         if before is not None and not self._has_grown:
             self._same_as = before if before._same_as is None else before._same_as
-            if self._top is self._first_top and self._closed is before._closed and self._in_string == before._in_string:
+            if self._top is self._first_top and self._closed is before._closed and self.in_string == before.in_string:
                 self._same_tree_as = before if before._same_tree_as is None else before._same_tree_as
         self._before = None
         if self._value is not UNSEEN and self._top is not None:
@@ -153,7 +153,7 @@ class TreeFold(Sink):
     @property
     def has_closed(self) -> bool:
         """There is a root, and it is closed."""
-        return self._closed is not None and self._top is None and not self._in_string
+        return self._closed is not None and self._top is None and not self.in_string
 
     # What can be asked of a fold that goes on: as it stands now.
 
@@ -174,7 +174,7 @@ class TreeFold(Sink):
         branch = self._top
         key: str | None = None
         value: object = MISSING
-        if self._in_string:
+        if self.in_string:
             value = self.text()
             key = self._string_key
         elif branch is None and self._closed is not None:
@@ -187,19 +187,10 @@ class TreeFold(Sink):
 
     def text(self) -> str:
         """Of the string that is open, what is known."""
-        text = self._text
+        text = self.shown_text
         if len(text) != self._reader.length:  # it only grows: the same length is the same text
-            text = self._text = self._reader.text()
+            text = self.shown_text = self._reader.text()
         return text
-
-    @property
-    def in_string(self) -> bool:
-        return self._in_string
-
-    @property
-    def shown_text(self) -> str:
-        """What was last shown of a string: if it is as long as the open one, it is all of it."""
-        return self._text
 
     # What can be asked of a fold that is settled: always the same object. SHOWING must be held.
 
@@ -218,7 +209,7 @@ class TreeFold(Sink):
             known = len(shown)
             if known == 0:
                 branch = top
-                value = branch.value(self._string_key, self.text()) if self._in_string else branch.value(None, MISSING)
+                value = branch.value(self._string_key, self.text()) if self.in_string else branch.value(None, MISSING)
             else:
                 inner = cast("Branch", self._shown_branch)
                 branch = cast("Branch", inner.outer)
@@ -250,7 +241,7 @@ class TreeFold(Sink):
         key: str | None = None
         node: Node | None = None
         value: object = MISSING
-        if self._in_string:
+        if self.in_string:
             text = self.text()
             node = StringNode(self._string_id, self._parent_id(), False, text)
             key, value = self._string_key, text
@@ -267,7 +258,7 @@ class TreeFold(Sink):
         branch = self._top
         key: str | None = None
         node: Node | None = None
-        if self._in_string:
+        if self.in_string:
             node = StringNode(self._string_id, self._parent_id(), False, self.show_text())
             key = self._string_key
         elif branch is None:
@@ -281,7 +272,7 @@ class TreeFold(Sink):
     @property
     def hidden(self) -> Node | None:
         """The document before the string that is open at the root: if that is dropped, it is shown again."""
-        return self._closed if self._in_string and self._top is None else None
+        return self._closed if self.in_string and self._top is None else None
 
     # What the reader tells.
 
@@ -304,10 +295,10 @@ class TreeFold(Sink):
     def start_string(self, key: str | None, index: i64, node_id: i64, offset: i64) -> None:
         self._had_grown = self._has_grown
         self._grow()
-        self._in_string = True
+        self.in_string = True
         self._string_key = key
         self._string_id = node_id
-        self._text = ""
+        self.shown_text = ""
 
     def grow_string(self, text: str, offset: i64) -> None:
         self._grow()  # the reader keeps the text; it is asked for when somebody wants to see it
@@ -317,9 +308,9 @@ class TreeFold(Sink):
         if before is not None and not self._has_grown:
             with SHOWING:
                 text = before.show_text()
-        elif len(text) == len(self._text):
-            text = self._text
-        self._in_string = False
+        elif len(text) == len(self.shown_text):
+            text = self.shown_text
+        self.in_string = False
         self._add(self._string_key, StringNode(self._string_id, self._parent_id(), True, text))
 
     def whole_string(self, key: str | None, index: i64, text: str, node_id: i64, start: i64, end: i64) -> None:
@@ -340,10 +331,10 @@ class TreeFold(Sink):
     def error(self, error: JSONSyntaxError, node_id: i64, goes_on: bool) -> None:
         self._errors = [error] if self._errors is None else appended(self._errors, self._error_count, error)
         self._error_count += 1
-        if goes_on and self._in_string:
+        if goes_on and self.in_string:
             self._grow()
             self._has_grown = self._had_grown  # dropped by the fragment that began it: nothing has changed
-            self._in_string = False
+            self.in_string = False
 
     def _grow(self) -> None:
         self._has_grown = True

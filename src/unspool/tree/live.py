@@ -19,26 +19,22 @@ __all__ = ["LiveFold"]
 class LiveFold(Sink):
     """Grows a plain value; with several documents, that of the newest, and `finished` has those that closed."""
 
-    __slots__ = ("_hidden", "_in_string", "_key", "_open", "_reader", "_root", "errors", "finished", "shown_text")
+    __slots__ = ("_hidden", "_key", "_open", "_reader", "_root", "errors", "finished", "in_string", "shown_text")
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader  # keeps the text of the open string
         self.shown_text = ""  # of the open string, what was last shown
         self._root: object = MISSING
         self._open: list[object] = []  # the open containers, from the root
-        self._in_string = False
+        self.in_string = False
         self._key: str | None = None  # of the open string
         self._hidden: object = MISSING  # what it took the place of: the document before, or a key that came before
         self.errors: list[JSONSyntaxError] = []
         self.finished: list[object] = []  # the roots that closed since it was last emptied
 
-    @property
-    def in_string(self) -> bool:
-        return self._in_string
-
     def value(self) -> object:
         """The value as it stands."""
-        if self._in_string:
+        if self.in_string:
             self.shown_text = self._reader.text()
             self._replace(self.shown_text)
         return self._root
@@ -53,7 +49,7 @@ class LiveFold(Sink):
         self._finish()
 
     def start_string(self, key: str | None, index: i64, node_id: i64, offset: i64) -> None:
-        self._in_string = True
+        self.in_string = True
         self._key = key
         self._hidden = self._root
         if self._open:
@@ -65,7 +61,7 @@ class LiveFold(Sink):
 
     def end_string(self, text: str, offset: i64) -> None:
         self._replace(text)
-        self._in_string = False
+        self.in_string = False
         self._finish()
 
     def whole_string(self, key: str | None, index: i64, text: str, node_id: i64, start: i64, end: i64) -> None:
@@ -82,8 +78,8 @@ class LiveFold(Sink):
 
     def error(self, error: JSONSyntaxError, node_id: i64, goes_on: bool) -> None:
         self.errors.append(error)
-        if goes_on and self._in_string:
-            self._in_string = False
+        if goes_on and self.in_string:
+            self.in_string = False
             self._drop()
 
     def _place(self, key: str | None, value: object) -> None:
