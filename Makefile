@@ -80,7 +80,7 @@ $(STAMP_GROUP)%: pyproject.toml | $(STAMP_PYTHON)
 
 # build/ goes first: what an earlier build left there would be installed along with the rest.
 $(STAMP_INSTALLED): $(SOURCES) | $(STAMP_PYTHON)
-	@echo "Installing unspool"
+	@echo "Installing unspool (compiling it takes a minute or two)"
 	@rm -rf build $(VENV)/.stamp-installed-*
 	@$(PIP) install --no-deps --force-reinstall .
 	@touch $@

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
-from tests.support import shared
+from tests.support import browser as browsers
+from tests.support import shared as shared_folder
+from tests.support.browser import browser, new_page, page, server, shared  # noqa: F401 - fixtures
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,6 +26,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 EITHER = {
     "test_accumulators.py",
+    "test_cli_conditions.py",
     "test_cli_record.py",
     "test_cli_replay.py",
     "test_clients.py",
@@ -36,6 +39,8 @@ EITHER = {
     "test_reference.py",
     "test_studio_load.py",
     "test_studio_page.py",
+    "test_studio_page_panels.py",
+    "test_studio_page_streams.py",
     "test_support.py",
 }
 """Peers, clients, servers and pages: slow to start, and the same on both builds."""
@@ -47,10 +52,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.either)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
+    browsers.close_unless_needed(nextitem)
+
+
 @pytest.fixture
 def shared_data() -> Path:
     """The folder ../shared/data; a test that asks for it is skipped where it is absent."""
-    folder = shared.shared_data()
+    folder = shared_folder.shared_data()
     if folder is None:
-        pytest.skip(shared.NOT_HERE)
+        pytest.skip(shared_folder.NOT_HERE)
     return folder

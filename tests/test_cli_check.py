@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import re
-import select
-import subprocess
-import sys
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.support import strategies
 from tests.support.inputs import CHAT, INPUTS, recorded, sse
-from tests.support.running import run
+from tests.support.running import Terminal, run
 from unspool import FragmentParser, JSONSyntaxError, Options
 from unspool.cli.check import Inspection
 from unspool.cli.inspecting import OneText
@@ -31,9 +25,7 @@ from unspool.viewer.inputs import InputKind, Item, Piece
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from unspool.cli.faults import Problem
-
-WAIT = 20.0
+    from unspool.cli.problems import Problem
 
 
 def report(data: bytes, *args: object, status: int = 1) -> dict[str, Any]:
@@ -366,6 +358,19 @@ def test_prose_may_begin_with_a_bracket() -> None:
     assert report(chunked([prose, finished("stop")]), status=0)["format"] == "openai-chat"
 
 
+def test_an_answer_that_is_broken() -> None:
+    """If it begins like JSON it is meant to be JSON, with brackets as with braces."""
+    broken = json.loads(json.dumps(CHAT[0]).replace("Let me ", "[1, 2; 3]"))
+    (problem,) = report(chunked([broken, finished("stop")]))["problems"]
+    assert (problem["track"], problem["code"], problem["offset"]) == ("content", "unexpected_character", 5)
+
+
+def test_samples_have_their_names() -> None:
+    """They are called as they were asked for, wherever they are."""
+    assert run("check", "sample:trip").stdout.startswith(b"sample:trip: ok: openai-chat, ")
+    assert json.loads(run("check", "sample:trip", "--json").stdout)["file"] == "sample:trip"
+
+
 def test_events_and_recordings() -> None:
     """In whatever it is wrapped, the place is that in the text; a wrapping that is broken is told as such."""
     for data in (sse(['{"a": [1', ', oops"']), recorded(b'{"a": [1, oops')):
@@ -437,38 +442,16 @@ def test_tools_have_schemas(tmp_path: Path) -> None:
 # ---- the terminal ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("width", [20, 60])
-def test_in_a_terminal(width: int, tmp_path: Path) -> None:
+def test_in_a_terminal(tmp_path: Path) -> None:
     """The line is clipped to the terminal's width, and the caret is under its character; no colour with NO_COLOR."""
     file = tmp_path / "broken.json"
     file.write_text('{"title": "Trip to Fuji", "days": oops, "and": "so on"}')
-    main, side = pty.openpty()
-    env = {**os.environ, "COLUMNS": str(width), "LINES": "20", "NO_COLOR": "1", "TERM": "xterm"}
-    with subprocess.Popen(
-        [sys.executable, "-m", "unspool", "check", str(file)], stdout=side, stderr=side, env=env
-    ) as process:
-        os.close(side)
-        shown = drain(main)
-        assert process.wait(WAIT) == 1
-    os.close(main)
-    lines = re.sub(r"\x1b\[[01]?m", "", shown).replace("\r\n", "\n").splitlines()
-    assert max(map(len, lines[-2:])) <= width
+    terminal = Terminal("check", file, columns=20, NO_COLOR="1")
+    assert terminal.close() == 1
+    lines = re.sub(r"\x1b\[[01]?m", "", terminal.output.decode()).replace("\r\n", "\n").splitlines()
+    assert max(map(len, lines[-2:])) <= 20
     assert lines[-2][lines[-1].index("^")] == "o"
     assert "\x1b" not in "".join(lines), "bold at most, and no colour"
-
-
-def drain(descriptor: int) -> str:
-    """All that is written to a terminal, up to its end."""
-    data, end = b"", time.monotonic() + WAIT
-    while select.select([descriptor], [], [], max(end - time.monotonic(), 0))[0]:
-        try:
-            piece = os.read(descriptor, 4096)
-        except OSError:  # that is how a terminal ends
-            break
-        if not piece:
-            break
-        data += piece
-    return data.decode()
 
 
 def test_errors_are_not_quoted_for_machines() -> None:

@@ -188,10 +188,9 @@ def test_a_file_is_not_recorded_into_itself(tmp_path: Path) -> None:
     """Not even with --force: it would be gone before it is read."""
     file = tmp_path / "a.json"
     file.write_text("precious")
-    with started("record", file, "-o", tmp_path / "." / "a.json", "--force") as process:
-        _, told = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, file.read_text()) == (2, "precious")
-    assert b"is the file to be recorded" in told
+    outcome = run("record", file, "-o", tmp_path / "." / "a.json", "--force")
+    assert (outcome.status, file.read_text()) == (2, "precious")
+    assert "is the file to be recorded" in outcome.stderr
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from tests.support.running import PATIENCE, hear, hear_line, run, started
 from tests.support.scripts import Call, Script
 from unspool.cli.pacing import Clock, paced
 from unspool.cli.providers import ENDPOINTS, Refusal, Streams, error_body, refusal_of, variables
-from unspool.cli.serving import LARGEST_REQUEST, Stage, is_loopback
+from unspool.cli.serving import LARGEST_REQUEST, ReplayServer, is_loopback
 from unspool.llm import Fault, MessageError, MessageStream
 from unspool.llm.formats.registry import FORMATS
 from unspool.llm.sse import iter_sse
@@ -201,17 +201,17 @@ def test_eternity_is_slept_in_parts() -> None:
 
 
 @contextmanager
-def stage(wire: Wire | None = None, **options: Any) -> Iterator[Stage]:
+def stage(wire: Wire | None = None, **options: Any) -> Iterator[ReplayServer]:
     """A server that is running; at once, unless a clock is given."""
     chunks = "".join([json.dumps(chunk) + "\n" for chunk in CALLING.write("openai-chat")])
     wire = wire or wire_of(list(pieces_of([chunks.encode()])))
     options = {"speed": 0.0, **options} if "clock" not in options else options
-    with Stage(wire, **options) as server, running(server):
+    with ReplayServer(wire, **options) as server, running(server):
         yield server
 
 
 @contextmanager
-def running(server: Stage) -> Iterator[threading.Thread]:
+def running(server: ReplayServer) -> Iterator[threading.Thread]:
     """The thread that it serves in."""
     thread = threading.Thread(target=server.serve, daemon=True)
     with mock.patch("unspool.cli.serving.TICK", 0.005):
@@ -225,7 +225,7 @@ def running(server: Stage) -> Iterator[threading.Thread]:
 
 
 def ask(
-    server: Stage, method: str = "POST", path: str = "/v1/chat/completions", body: bytes = STREAM, **headers: str
+    server: ReplayServer, method: str = "POST", path: str = "/v1/chat/completions", body: bytes = STREAM, **headers: str
 ) -> tuple[int, bytes]:
     """The status and the body of the answer."""
     connection = HTTPConnection("127.0.0.1", server.server_port, timeout=PATIENCE)
@@ -237,7 +237,7 @@ def ask(
         connection.close()
 
 
-def raw(server: Stage, request: bytes) -> bytes:
+def raw(server: ReplayServer, request: bytes) -> bytes:
     """All that is answered to these bytes."""
     with socket.create_connection(("127.0.0.1", server.server_port), PATIENCE) as connection:
         connection.sendall(request)
@@ -338,7 +338,7 @@ def test_a_connection_can_be_dropped() -> None:
 
 def test_so_often_and_no_more() -> None:
     """What is refused does not count; after the last one, the server stops by itself."""
-    with Stage(Wire("text/plain", tuple(PIECES)), times=2, speed=0.0) as server, running(server) as thread:
+    with ReplayServer(Wire("text/plain", tuple(PIECES)), times=2, speed=0.0) as server, running(server) as thread:
         assert ask(server, body=b'{"stream": false}')[0] == 400
         assert ask(server, "GET", "/healthz")[0] == 200
         assert [ask(server)[0], ask(server)[0]] == [200, 200]
@@ -382,7 +382,7 @@ def test_there_is_room_for_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_clients_that_leave_are_not_worth_a_word(capfd: pytest.CaptureFixture[str]) -> None:
     """In the middle of a request, or of the answer."""
     frames = tuple([Arrival(0.0, b"x" * 1_000_000) for _ in range(20)])
-    with Stage(Wire("text/plain", frames), times=2, speed=0.0) as server, running(server) as thread:
+    with ReplayServer(Wire("text/plain", frames), times=2, speed=0.0) as server, running(server) as thread:
         for request in (b"POST /", b"POST / HTTP/1.1\r\nContent-Length: 5\r\nHost: localhost\r\n\r\n12"):
             with socket.create_connection(("127.0.0.1", server.server_port), PATIENCE) as connection:
                 connection.sendall(request)

@@ -13,6 +13,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 from contextlib import nullcontext
 from itertools import pairwise
 from pathlib import Path
@@ -26,7 +27,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from tests.support import strategies
-from tests.support.inputs import CALLED, CHAT, INPUTS, SNAPSHOTS, TRIP, recorded, sse
+from tests.support.inputs import CALLED, CHAT, INPUTS, SNAPSHOTS, TRIP, recorded, sse, timeline_of
 from tests.support.oracle import same
 from tests.support.running import Outcome, hear_line, run, say, started
 from tests.support.shared import PROJECT
@@ -97,7 +98,7 @@ def fed(pieces: Iterable[bytes], command: Callable[..., None], **options: Any) -
     """Call the function of a command, with these pieces coming in, one after another."""
     stdout, stderr, status = io.StringIO(), io.StringIO(), 0
     with (
-        mock.patch.object(reading, "arrivals", return_value=iter(list(pieces))),
+        mock.patch.object(reading, "arrivals", return_value=iter(pieces)),
         mock.patch.multiple(sys, stdout=stdout, stderr=stderr),
     ):
         try:
@@ -123,11 +124,10 @@ def test_no_golden_file_is_left_over() -> None:
     assert sorted(path.stem for path in GOLDEN.glob("*.jsonl")) == sorted(CASES)
 
 
-@pytest.mark.parametrize("name", ["events-chat", "values-chat", "patch-structured", "chunk-snapshots", "message-chat"])
-def test_over_real_pipes(name: str) -> None:
+def test_over_real_pipes() -> None:
     """A process between two pipes says the same as on a file: the first line while the input is still open."""
-    kind, args = CASES[name]
-    data, expected = INPUTS[kind].data, (GOLDEN / f"{name}.jsonl").read_text()
+    kind, args = CASES["events-chat"]
+    data, expected = INPUTS[kind].data, (GOLDEN / "events-chat.jsonl").read_text()
     with started(*args) as process:
         say(process, data[:-150])
         first = hear_line(process.stdout)
@@ -137,10 +137,24 @@ def test_over_real_pipes(name: str) -> None:
         assert first + rest.decode() == expected
 
 
-@pytest.mark.parametrize("args", [["values"], ["values", "--input", "json"]])
-def test_lines_come_at_once(args: list[str]) -> None:
-    """Text in one line is there before the line ends, whether it is said to be JSON or only looks like it."""
-    with started(*args) as process:
+@pytest.mark.parametrize("name", ["events-chat", "values-chat", "patch-structured", "chunk-snapshots", "message-chat"])
+def test_lines_come_at_once(name: str) -> None:
+    """Whatever the command: what the bytes so far bring is written before more of them is asked for."""
+    kind, (command, *_) = CASES[name]
+    data, expected = INPUTS[kind].data, (GOLDEN / f"{name}.jsonl").read_text()
+
+    def arriving() -> Iterator[bytes]:
+        yield data[:-60]
+        assert isinstance(sys.stdout, io.StringIO)
+        assert sys.stdout.getvalue().startswith(expected.splitlines(keepends=True)[0])
+        yield data[-60:]
+
+    assert fed(arriving(), COMMANDS[command]) == (0, expected.encode(), "")
+
+
+def test_text_without_an_end_comes_at_once() -> None:
+    """Text in one line is there before the line ends, though it only looks like JSON."""
+    with started("values") as process:
         say(process, b'{"a": "b')
         assert json.loads(hear_line(process.stdout)) == {"a": "b"}
         say(process, b"c")
@@ -162,6 +176,29 @@ def test_a_writer_without_pause_is_not_waited_for(monkeypatch: pytest.MonkeyPatc
     source = Input()
     came = [(time, item.pieces[0].fragment, len(asked)) for time, item in timed_items(source, source.opening())]
     assert came == [(0.0, b'{"a": [', 4), (0.1, b"1,", 4), (0.2, b"2,", 4), (0.3, b"3,", 4), (0.4, b"4]}", 5)]
+
+
+def test_a_named_pipe_is_read_as_it_comes(tmp_path: Path) -> None:
+    """It is not waited for until a block is full, and its times are real ones, as those of standard input."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    heard = threading.Event()
+
+    def write() -> None:
+        with pipe.open("wb", buffering=0) as writer:
+            writer.write(b'{"a"')
+            assert heard.wait(WAIT)
+            writer.write(b": 1}")
+
+    writing = threading.Thread(target=write)
+    writing.start()
+    source = Input(pipe)
+    coming = reading.arrivals(source)
+    assert next(coming) == b'{"a"'
+    heard.set()
+    assert b"".join(filter(None, coming)) == b": 1}"
+    writing.join()
+    assert (source.is_live, source.size) == (True, None)
 
 
 # ---- the page ----------------------------------------------------------------------------------------
@@ -344,6 +381,37 @@ def test_prose_is_no_json() -> None:
     assert run("events", "--track", "content", data=INPUTS["json"].data).status == 2
 
 
+@pytest.mark.parametrize(
+    ("content", "value"),
+    [
+        (["[Note", "] The file is gone."], None),
+        (["[", "1]", " According to the first source"], None),
+        (["[tru", "st] me"], None),
+        (["[", "tru", "e]"], [True]),
+        (["[", "]"], []),
+        (["[1", "]\n"], [1]),
+        (["[", '{"a', '": 1}]'], [{"a": 1}]),
+    ],
+)
+def test_brackets_may_be_prose(content: list[str], value: object) -> None:
+    """Where an answer begins with a bracket, what is in it tells; at the latest the end does, for all commands."""
+    chunks = [*[chat(content=text) for text in content], chat("stop")]
+    data = b"\n".join([json.dumps(chunk).encode() for chunk in chunks])
+    is_json = value is not None
+    for command in ("events", "values", "patch"):
+        outcome = run(command, data=data)
+        assert outcome.status == (0 if is_json else 1)
+        assert ("there is no JSON in it" in outcome.stderr) != is_json
+    assert run("check", data=data).status == 0
+    assert lines_of(run("message", data=data))[-1]["content_value"] == value
+    timeline = timeline_of(data)
+    assert timeline.tracks["content"].is_json == is_json
+    assert timeline.problems() == []
+    if is_json:
+        assert lines_of(run("values", data=data))[-1] == {"track": "content", "value": value}
+        assert timeline.tracks["content"].state.value == value
+
+
 def test_one_broken_text_leaves_the_others_whole() -> None:
     """In a message, the other calls are read to their end; what is wrong is told, with the name of the text."""
     one = {"index": 0, "id": "a", "function": {"name": "f", "arguments": '{"x": oops'}}
@@ -374,9 +442,11 @@ def test_free_text_of_a_call_is_no_json() -> None:
             "delta": "ls -l",
         },
     ]
-    outcome = run("events", data=sse([json.dumps(event) for event in sent]))
+    data = sse([json.dumps(event) for event in sent])
+    outcome = run("events", data=data)
     assert (outcome.status, outcome.stdout) == (1, b"")
     assert "there is no JSON in it" in outcome.stderr
+    assert not timeline_of(data).tracks["call 0"].is_json
 
 
 def test_text_that_begins_anew() -> None:
@@ -402,7 +472,7 @@ def test_an_answer_that_begins_anew() -> None:
     lanes = Lanes(lambda _: ValueLines(Options(), None))
     pieces = [("Well", False), (" ", True), ("[1", False), (", 2]", False)]
     told = [lanes.take(Piece("content", text, restarts)) for text, restarts in pieces]
-    assert told == [[], [], [{"value": []}], [{"value": [1, 2]}]]
+    assert told == [[], [], [], [{"value": [1, 2]}]]
     lanes.take(Piece("content", "Well", True))
     assert lanes.take(Piece("content", "{}")) == []
 

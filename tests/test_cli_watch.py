@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-import pty
 import re
-import select
 import signal
-import struct
-import subprocess
-import sys
-import termios
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -22,18 +14,19 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from tests.support import strategies
+from tests.support.inputs import timeline_of
+from tests.support.running import PATIENCE, Terminal, hear_line, say, started
 from unspool.cli.field_lines import FieldLines
 from unspool.cli.main import app
+from unspool.cli.pacing import Clock, ticking
 from unspool.cli.reading import Input
 from unspool.cli.status import status_line, summary
-from unspool.cli.ticking import ticking
 from unspool.cli.tracks_view import Look, TracksView, shares
 from unspool.cli.tree_view import Signs, prose_lines
 from unspool.select import compile as compile_pattern
 from unspool.typed import partial
 from unspool.viewer.escaping import cells
 from unspool.viewer.inputs import Guess, InputKind, Item, Piece
-from unspool.viewer.opening import timeline_of
 from unspool.viewer.samples import read
 from unspool.viewer.timeline import Timeline
 
@@ -43,7 +36,6 @@ if TYPE_CHECKING:
 
     from typer.testing import Result
 
-WAIT = 60.0
 PLAIN = Signs.chosen(ascii_only=True)
 CONTROL = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
 ENTER, LEAVE, SHOW_CURSOR = b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[?25h"
@@ -231,7 +223,7 @@ def test_the_status_line() -> None:
 # Time.
 
 
-def test_items_come_when_they_are_due(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_items_come_when_they_are_due(tmp_path: Path) -> None:
     """A recording plays as it was recorded, so many times as fast, with ticks in between; speed 0 does not wait."""
     clock = [100.0]
     slept: list[float] = []
@@ -240,20 +232,19 @@ def test_items_come_when_they_are_due(tmp_path: Path, monkeypatch: pytest.Monkey
         slept.append(seconds)
         clock[0] += seconds
 
-    monkeypatch.setattr("unspool.cli.ticking.monotonic", lambda: clock[0])
-    monkeypatch.setattr("unspool.cli.ticking.sleep", sleep)
+    ours = Clock(lambda: clock[0], sleep)
     file = tmp_path / "r.jsonl"
     file.write_text('{"unspool_recording": 1}\n{"t": 0.5, "text": "[1,"}\n{"t": 1.5, "text": "2]"}\n')
     source = Input(file)
-    times = [(clock[0] - 100, tick.time) for tick in ticking(source, source.opening(), 2.0) if tick is not None]
+    times = [(clock[0] - 100, tick.time) for tick in ticking(source, source.opening(), 2.0, ours) if tick is not None]
     assert [time for _, time in times] == [0.5, 1.5]
     assert [at for at, _ in times] == pytest.approx([0.25, 0.75])
     assert max(slept) <= 1 / 30
     slept.clear()
-    ticks = list(ticking(source, source.opening(), 1.0))
-    assert 40 < ticks.count(None) < 46
+    ticks = list(ticking(source, source.opening(), 1.0, ours))
+    assert 44 < ticks.count(None) < 50
     slept.clear()
-    assert None not in list(ticking(source, source.opening(), 0.0))
+    assert None not in list(ticking(source, source.opening(), 0.0, ours))
     assert slept == []
 
 
@@ -371,71 +362,21 @@ def test_usage() -> None:
 
 def test_from_a_pipe_as_it_comes() -> None:
     """A field is there before the next one comes."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "unspool", "watch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.write(b'{"a": 1, "b": "x')
-    process.stdin.flush()
-    assert process.stdout.readline() == b"$.a = 1\n"
-    out, _ = process.communicate(b'y"}', timeout=WAIT)
-    assert out == b'$.b = "xy"\n'
-    assert process.returncode == 0
+    with started("watch") as process:
+        say(process, b'{"a": 1, "b": "x')
+        assert hear_line(process.stdout) == "$.a = 1\n"
+        assert process.communicate(b'y"}', PATIENCE) == (b'$.b = "xy"\n', b"")
+        assert process.returncode == 0
 
 
 # In a terminal.
 
 
-class Terminal:
-    """The command in a terminal of a size."""
+class Screen(Terminal):
+    """The command that fills a terminal, screen by screen."""
 
-    def __init__(self, *arguments: str, columns: int = 80, rows: int = 24, **environment: str) -> None:
-        hidden = ("COLUMNS", "LINES", "NO_COLOR", "UNSPOOL_ASCII")
-        settings = {name: value for name, value in os.environ.items() if name not in hidden}
-        self.controller, terminal = pty.openpty()
-        self.resize(columns, rows)
-        self.before = termios.tcgetattr(terminal)
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "unspool", "watch", *arguments],
-            stdin=terminal,
-            stdout=terminal,
-            stderr=terminal,
-            env={**settings, "TERM": "xterm-256color", "UNSPOOL_ASCII": "0", **environment},
-            start_new_session=True,
-        )
-        self.terminal = terminal
-        self.output = b""
-
-    def resize(self, columns: int, rows: int) -> None:
-        fcntl.ioctl(self.controller, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-
-    def until(self, sign: bytes) -> None:
-        """Read until something appears behind what was read before."""
-        start = len(self.output)
-        end = time.monotonic() + WAIT
-        while sign not in self.output[start:]:
-            assert time.monotonic() < end, self.output[-2000:]
-            self._read(0.2)
-
-    def _read(self, patience: float) -> bool:
-        if not select.select([self.controller], [], [], patience)[0]:
-            return False
-        self.output += os.read(self.controller, 65536)
-        return True
-
-    def close(self) -> int:
-        """Read all there is; the exit status."""
-        end = time.monotonic() + WAIT
-        while self.process.poll() is None:
-            assert time.monotonic() < end, self.output[-2000:]
-            self._read(0.05)
-        while self._read(0):
-            pass
-        assert termios.tcgetattr(self.terminal) == self.before
-        os.close(self.terminal)
-        os.close(self.controller)
-        return self.process.returncode
+    def __init__(self, *arguments: str, **settings: Any) -> None:
+        super().__init__("watch", *arguments, **settings)
 
     @property
     def frames(self) -> list[list[str]]:
@@ -457,7 +398,7 @@ def lines_of(output: bytes) -> list[str]:
 
 def test_the_tree_grows_and_stays() -> None:
     """Frames show the end of the tree and a status line; at the end all of it is there, with a summary."""
-    terminal = Terminal("sample:trip", "--speed", "6", rows=12)
+    terminal = Screen("sample:trip", "--speed", "6", rows=12)
     assert terminal.close() == 0
     frames = terminal.frames
     assert len(frames) > 1
@@ -472,13 +413,12 @@ def test_the_tree_grows_and_stays() -> None:
     assert b"\x1b[1;32m" in terminal.output
 
 
-@pytest.mark.parametrize("columns", [20, 41])
-def test_a_narrow_terminal_without_colour(columns: int) -> None:
+def test_a_narrow_terminal_without_colour() -> None:
     """Nothing is wider than the terminal; NO_COLOR leaves weight and signs; ASCII leaves nothing else."""
     settings = {"NO_COLOR": "1", "UNSPOOL_ASCII": "1"}
-    terminal = Terminal("sample:broken", "--speed", "0", columns=columns, rows=8, **settings)
+    terminal = Screen("sample:broken", "--speed", "0", columns=20, rows=8, **settings)
     assert terminal.close() == 1
-    assert all(len(line) <= columns for frame in terminal.frames for line in frame)
+    assert all(len(line) <= 20 for frame in terminal.frames for line in frame)
     assert not re.search(rb"\x1b\[[0-9;]*3[0-7]m", terminal.output)
     assert CONTROL.sub(b"", terminal.output).isascii()
     assert any(line.startswith("x ") for line in terminal.rest)
@@ -487,7 +427,7 @@ def test_a_narrow_terminal_without_colour(columns: int) -> None:
 
 def test_interrupted() -> None:
     """Ctrl-C: 130, and the terminal is as it was."""
-    terminal = Terminal("sample:trip", "--speed", "0.2")
+    terminal = Screen("sample:trip", "--speed", "0.2")
     terminal.until(b"ch/s")
     terminal.process.send_signal(signal.SIGINT)
     assert terminal.close() == 130
@@ -496,10 +436,10 @@ def test_interrupted() -> None:
 
 def test_another_size() -> None:
     """The next drawing has the new size."""
-    terminal = Terminal("sample:broken", "--speed", "0.05", columns=80, rows=20)
+    terminal = Screen("sample:broken", "--speed", "0.05", columns=80, rows=20)
     terminal.until(b"step 3")
     terminal.resize(30, 6)
-    end = time.monotonic() + WAIT
+    end = time.monotonic() + PATIENCE
     while not fits(terminal.frames[-2]):  # the last one may be half a frame, those before may be old
         assert time.monotonic() < end
         terminal.until(b"\x1b[H")
@@ -513,7 +453,7 @@ def fits(frame: list[str]) -> bool:
 
 def test_a_terminal_that_can_do_nothing() -> None:
     """TERM=dumb gets lines, as a pipe does."""
-    terminal = Terminal("sample:broken", TERM="dumb")
+    terminal = Screen("sample:broken", TERM="dumb")
     assert terminal.close() == 1
     assert b"\x1b" not in terminal.output
     assert b'$.invoice = "2031-0117"' in terminal.output

@@ -32,9 +32,9 @@ def loaded(data: bytes | str, **options: Any) -> Session:
     return session
 
 
-def seen(session: Session, step: int | None = None, **wish: Any) -> Any:
+def seen(session: Session, step: int | None = None, **query: Any) -> Any:
     """A view, as it goes over the wire."""
-    return json.loads(json.dumps(session.view(Wish(step=step, **wish))))
+    return json.loads(json.dumps(session.view(Wish(step=step, **query))))
 
 
 @given(VALUES, st.integers(1, 9), st.booleans())
@@ -64,6 +64,7 @@ def test_every_step_agrees_with_the_parser(value: Any, cut: int, is_broken: bool
         if state.error is not None:
             assert view["text"]["error_at"] == view["error"]["offset"] == state.error.offset
         assert view["state"]["offset"] == state.index
+        assert view["characters"] == len(text)
     assert seen(session, 10**9)["step"] == seen(session)["step"] == last + 1
 
 
@@ -107,6 +108,10 @@ def test_a_filter_shows_what_matches() -> None:
     assert [row["key"] for row in seen(session, 5, filter=pattern("$..subtitle"))["tree"]["rows"]] == ["subtitle"]
     assert len(seen(session, None, filter=pattern("$..*"))["tree"]["rows"]) == 9
     assert seen(session, 0, filter=pattern("$"))["tree"]["rows"] == []
+    half = json.loads(json.dumps(session.view(wish_of({"filter": "$.days["}))))
+    assert half["filter_problem"].startswith("expected")
+    assert half["tree"] == seen(session)["tree"]  # half of a pattern filters nothing
+    assert seen(session)["filter_problem"] is None
     many = loaded(json.dumps(list(range(3000))), cut=4000)
     assert len(seen(many, None, filter=pattern("$[*]"))["tree"]["rows"]) == 2000
 
@@ -265,7 +270,7 @@ def test_long_things_are_clipped() -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "wish"),
+    ("query", "expected"),
     [
         ({}, Wish()),
         ({"step": "7", "track": "call 0"}, Wish(step=7, track="call 0")),
@@ -276,6 +281,6 @@ def test_long_things_are_clipped() -> None:
     ],
     ids=str,
 )
-def test_a_query_is_read(query: dict[str, str], wish: Wish) -> None:
+def test_a_query_is_read(query: dict[str, str], expected: Wish) -> None:
     """What is not said is as the page begins; what is too much is less."""
-    assert wish_of(query) == wish
+    assert wish_of(query) == expected

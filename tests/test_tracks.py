@@ -13,17 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import strategies
+from tests.support.inputs import timeline_of
 from unspool import FragmentParser, Options, Path, create_state, finalize, parse_chunk
 from unspool.select import compile as compile_pattern
 from unspool.tree.nodes import ContainerNode, ObjectNode, StringNode
 from unspool.viewer import fields as fields_module
 from unspool.viewer import tracks as tracks_module
-from unspool.viewer.fields import Fields
+from unspool.viewer.fields import Fields, Selection
 from unspool.viewer.inputs import Guess, InputKind, Item, Piece
-from unspool.viewer.opening import timeline_of
-from unspool.viewer.rows import first_row_of, picked, window
+from unspool.viewer.natures import Nature, told_by
+from unspool.viewer.rows import picked, window
 from unspool.viewer.samples import SAMPLES, SampleError, find, read
-from unspool.viewer.selecting import Selection
 from unspool.viewer.timeline import Timeline
 from unspool.viewer.tracks import Track
 
@@ -69,7 +69,7 @@ def counted(history: list[tuple[int, Piece]], step: int) -> str:
 
 
 def track_of(history: list[tuple[int, Piece]], **options: Any) -> Track:
-    track = Track("json", is_json=True, **options)
+    track = Track("json", Nature.JSON, **options)
     for step, piece in history:
         assert track.add(step, piece) == text_of(piece)
     return track
@@ -123,25 +123,28 @@ def test_any_window_of_the_text(history: list[tuple[int, Piece]], start: int, si
 
 @given(
     st.sampled_from(["", " ", "\n\t "]),
-    st.sampled_from(["Hello", "{}", "[1]", "```json\n{}\n```", "``x", "`", "3", '"a"']),
+    st.sampled_from(
+        ["Hello", "{}", "```\n{}\n```", "``x", "`", "3", '"a"', "[1]", "[]", "[1, 2", '["a', "[1] a", "[x"]
+    ),
     st.data(),
 )
 def test_json_or_prose(blank: str, rest: str, data: st.DataObject) -> None:
-    """The first character that is not blank tells, or a fence; and it makes no difference how the text is cut."""
+    """The first that is not blank tells, and with brackets what is in them; it makes no difference how it is cut."""
     track = Track("content")
     for step, fragment in enumerate(data.draw(strategies.cuttings(blank + rest)), 1):
         track.add(step, Piece("content", fragment))
-    assert track.is_json == rest.startswith(("{", "[", "```"))
+    track.end(99)
+    assert track.is_json == (rest in ("{}", "[1]", "[]", "[1, 2", '["a') or rest.startswith("```"))
     assert track.extract == rest.startswith("```")
     if track.is_json and not track.extract:
-        assert track.state.dump() == fresh(blank + rest).dump()
+        assert track.state.dump() == finalize(fresh(blank + rest)).dump()
     if not track.is_json:
         assert track.state_at(99).root is None
 
 
 def test_bytes_may_be_cut_inside_a_character() -> None:
     """The text has the character once it is whole."""
-    track = Track("json", is_json=True)
+    track = Track("json", Nature.JSON)
     assert [track.add(step, Piece("json", byte)) for step, byte in enumerate([b'"\xc3', b'\xa9"'], 1)] == ['"', 'é"']
     assert track.state.value == "é"
     assert (track.text(), track.size, track.length) == ('"é"', 4, 3)
@@ -192,18 +195,6 @@ def test_a_window_is_a_part_of_the_walk(cutting: tuple[str, list[str]], data: st
     assert picked(root, before, [*ids[::2], 10_000]) == tuple(
         [window(root, before, place, 1).rows[0] for place in range(0, len(ids), 2)]
     )
-
-
-@given(strategies.documents(small=True), st.data())
-def test_the_row_of_a_node(text: str, data: st.DataObject) -> None:
-    """`first_row_of` is the row of the node, or of what hides it."""
-    root = fresh(text + " ").root
-    assert root is not None
-    ids = [node.id for node in root.walk()]
-    folded = data.draw(st.sets(st.sampled_from(ids), max_size=3))
-    shown = [row[0] for row in plain_rows(root, folded)]
-    for node_id in ids:
-        assert first_row_of(root, node_id, folded) == max([row for row, seen in enumerate(shown) if seen <= node_id])
 
 
 def test_the_text_of_a_row() -> None:
@@ -329,8 +320,9 @@ def test_a_timeline_tells_what_a_parser_tells(cutting: tuple[str, list[str]]) ->
         map(repr, parser.close())
     )
     assert (end, timeline.last, timeline.is_finished) == (len(fragments) + 1, end, True)
-    assert timeline.tracks["json"].state.dump() == finalize(fresh(text)).dump()
-    assert [bool(timeline.notes)] == [finalize(fresh(text)).error is not None]
+    expected = finalize(parse_chunk(create_state(Options(max_chars=None)), text))
+    assert timeline.tracks["json"].state.dump() == expected.dump()
+    assert [bool(timeline.notes)] == [expected.error is not None]
 
 
 @given(st.integers(0, 3), strategies.cut(strategies.documents(small=True)))
@@ -341,7 +333,8 @@ def test_fields_of_content_that_is_blank_at_first(blanks: int, cutting: tuple[st
     for fragment in [" "] * blanks + fragments:
         timeline.add(0.0, Item((Piece("content", fragment),)))
     timeline.finish(0.0)
-    if text.lstrip()[:1] not in ("{", "["):
+    if told_by(text, is_all=True) is Nature.PROSE:
+        assert text.lstrip()[:1] != "{"
         assert not timeline.tracks["content"].is_json
         return
     sizes = [len(text[begin:end].encode()) for begin, end in spans(text)]
@@ -368,7 +361,7 @@ def test_documents_one_after_the_other() -> None:
     assert [str(field.path) for field in listed] == ["$", "$.a", "$", "$.a", "$.a[0]", "$"]
     assert [field.size for field in listed] == [8, 1, 10, 3, 1, 1]
     assert all(field.complete for field in listed)
-    assert timeline.tracks["json"].state.options == Options(multiple=True)
+    assert timeline.tracks["json"].state.options == Options(multiple=True, max_chars=None)
 
 
 # The samples.

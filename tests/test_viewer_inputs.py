@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support import strategies
-from tests.support.inputs import CALLED, INPUTS, SNAPSHOTS, TRIP, recorded, sse
+from tests.support.inputs import CALLED, INPUTS, SNAPSHOTS, TRIP, recorded, sse, timeline_of
 from unspool import FragmentParser
 from unspool.llm import Config
 from unspool.viewer.inputs import Guess, InputKind, Item, guess
-from unspool.viewer.opening import ENOUGH, Opening, open_all, timeline_of
+from unspool.viewer.opening import ENOUGH, Opening
 from unspool.viewer.recordings import HEADER, RecordingError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ EXACT = {InputKind.CHUNKS, InputKind.SSE, InputKind.SNAPSHOTS}  # whose items do
 
 def opened(pieces: Iterable[bytes], kind: InputKind | None = None, **options: Any) -> tuple[Guess, list[TimedItem]]:
     opening = Opening(kind, **options)
-    items = list(open_all(pieces, opening))
+    items = [item for piece in pieces for item in opening.feed(0.0, piece)] + opening.close(0.0)
     assert opening.found is not None
     return opening.found, items
 

@@ -16,14 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import strategies
-from unspool.cli.bars import comparison_lines, waterfall_lines
+from tests.support.inputs import timeline_of
+from unspool.cli.waterfall_lines import comparison_lines, waterfall_lines
 from unspool.viewer import fields
 from unspool.viewer.escaping import cells
 from unspool.viewer.html import Report, page
 from unspool.viewer.inputs import InputKind
-from unspool.viewer.opening import timeline_of
 from unspool.viewer.samples import read
-from unspool.viewer.svg import draw
+from unspool.viewer.svg import draw, draw_inside
 from unspool.viewer.timeline import Timeline
 from unspool.viewer.waterfall import Axis, Bar, Tick, Waterfall, aligned, compare, layout, usable
 
@@ -305,7 +305,8 @@ def texts_in(root: ET.Element) -> str:
 def test_the_drawing_is_well_formed(alone: bool) -> None:
     """It is XML whatever the keys are, has a title and a description, and no script."""
     waterfall = layout(timeline_for({key: key for key in NAUGHTY}))
-    text = draw(waterfall, "".join(NAUGHTY), alone=alone)
+    title = "".join(NAUGHTY)
+    text = draw(waterfall, title) if alone else draw_inside(waterfall, title, "w")
     root = ET.fromstring(text)
     assert root.tag == f"{SVG}svg"
     assert {element.tag.removeprefix(SVG) for element in root.iter()} <= {

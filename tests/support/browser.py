@@ -1,30 +1,36 @@
 """The studio in a real browser: headless Chromium, driven by Playwright, where both are there.
 
 `Page` is a page of the studio with eyes: it remembers every dialog, every error, every request that leaves the page's
-own origin, and everything that the content security policy had to stop.
+own origin, and everything that the content security policy had to stop. The fixtures are at the end; tests/conftest.py
+hands them to those who ask.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
+import pytest
+
+from tests.support.studio_inputs import INPUTS
+
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator, Iterator
 
     from playwright.sync_api import Browser, Dialog, FilePayload
     from playwright.sync_api import Page as RawPage
 
-__all__ = ["Page", "browser", "chromium", "why_not"]
+    from unspool.studio.server import StudioServer
+
+__all__ = ["COUNT", "REFUSED", "WIDE", "Page", "chromium", "close_unless_needed", "launched", "why_not"]
 
 PATIENCE: Final = 20_000  # milliseconds, on a busy machine
-TICK: Final = 0.015
+REFUSED: Final = ("Failed to load resource",)  # what Chromium itself says of an answer that is no success
 WIDE: Final = (1440, 900)
 FLAGS: Final = (
     "--no-sandbox",
@@ -46,6 +52,11 @@ window.fetch = (...words) => {
   __flying += 1;
   return fetched(...words).finally(() => (__flying -= 1));
 };
+const read = Response.prototype.json; // an answer that has begun is still on its way
+Response.prototype.json = function () {
+  __flying += 1;
+  return read.call(this).finally(() => (__flying -= 1));
+};
 """
 """Runs before the page does."""
 
@@ -56,13 +67,47 @@ RESET: Final = """() => {
     document.getElementById(id).value = value;
     document.getElementById(id).dispatchEvent(new Event(name, { bubbles: true }));
   };
-  set("filter", "", "input");
+  if (document.getElementById("filter").value) set("filter", "", "input");
   set("speed", "1", "change");
   for (const id of ["tab-events", "mode-snapshots", "notice-close"]) document.getElementById(id).click();
   document.activeElement.blur();
   __hit.length = __stopped.length = 0;
+  window.__isCounting = false;
 }"""
 """Between two tests."""
+
+COUNT: Final = """() => {
+  window.__frames = window.__asked = 0;
+  window.__isCounting = true;
+  window.__steps = new Set();
+  const asks = window.fetch;
+  window.fetch = (...words) => {
+    __asked += 1;
+    return asks(...words);
+  };
+  const scrub = document.querySelector("#scrub");
+  const observer = new MutationObserver(() => __steps.add(scrub.value));
+  observer.observe(scrub, { attributes: true });
+  const tick = () => {
+    __frames += 1;
+    if (__isCounting) return requestAnimationFrame(tick);
+    observer.disconnect();
+    window.fetch = asks;
+  };
+  tick();
+}"""
+"""Counts frames and requests, and remembers the steps that are shown, until the test is over."""
+
+WAIT: Final = """([argument, patience]) => new Promise((done, fail) => {
+  const end = performance.now() + patience;
+  const look = () => {
+    if ((IS_SO)(argument)) done();
+    else if (performance.now() > end) fail(new Error("waited in vain"));
+    else setTimeout(look, 10);
+  };
+  look();
+})"""
+"""Asks the page itself: that is quicker, and cheaper, than to ask for it again and again."""
 
 SETTLED: Final = """() => new Promise((done) => {
   let quiet = 0;
@@ -94,7 +139,7 @@ def why_not() -> str:
 
 
 @contextmanager
-def browser() -> Generator[Browser]:
+def launched() -> Generator[Browser]:
     """A browser that is closed at the end."""
     from playwright.sync_api import sync_playwright
 
@@ -113,7 +158,7 @@ class Page:
         self, opened: Browser, url: str, *, address: str = "", size: tuple[int, int] = WIDE, **options: Any
     ) -> None:
         self.url: Final = url
-        self.patience = PATIENCE / 1000
+        self.patience = PATIENCE
         self.context: Final = opened.new_context(viewport={"width": size[0], "height": size[1]}, **options)
         self.context.set_default_timeout(PATIENCE)
         self.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=url.rstrip("/"))
@@ -182,10 +227,15 @@ class Page:
     def opening(self, act: Any) -> None:
         """The address changes when a session is there; its first view shows a number of steps."""
         before = self.session
+        self.evaluate("document.querySelector('#scrub').max = '0'")
         act()
         self.wait("before => new URLSearchParams(location.hash.slice(1)).get('session') !== before", before)
         self.wait("Number(document.querySelector('#scrub').max) > 0")
         self.settle()
+
+    def show(self, name: str) -> None:
+        """Open one of the inputs."""
+        self.open_input(INPUTS[name], name)
 
     def scrub(self, step: int) -> None:
         self.raw.evaluate(
@@ -201,11 +251,16 @@ class Page:
         return self.raw.evaluate(script, argument)
 
     def wait(self, script: str, argument: Any = None) -> None:
-        """Wait until it is so. Playwright's own way would need a policy that lets it evaluate text."""
-        end = time.monotonic() + self.patience
-        while not self.raw.evaluate(script, argument):
-            assert time.monotonic() < end, f"waited in vain for: {script}"
-            time.sleep(TICK)
+        """Wait until it is so: an expression, or a function of the argument.
+
+        Playwright's own way would need a policy that lets it evaluate text.
+        """
+        is_function = script.partition("=>")[0].strip().isidentifier()
+        is_so = script if is_function else f"() => ({script})"
+        try:
+            self.raw.evaluate(WAIT.replace("IS_SO", is_so), [argument, self.patience])
+        except Exception as error:
+            raise AssertionError(f"waited in vain for: {script}") from error
 
     def settle(self) -> None:
         """Wait until the page has shown what it asked for, and drawn it."""
@@ -227,6 +282,13 @@ class Page:
 
     def is_visible(self, selector: str) -> bool:
         return self.raw.locator(selector).first.is_visible()
+
+    def view(self, **query: Any) -> Any:
+        """What the server has for this session."""
+        from tests.support.studio import Client
+
+        assert self.session is not None
+        return Client(self.url).view(self.session, urlencode(query))
 
     @property
     def session(self) -> str | None:
@@ -252,3 +314,71 @@ class Page:
         assert self.evaluate("window.__stopped") == []
         assert [words for words in self.complaints if not any(part in words for part in allowed)] == []
         assert self.strangers == []
+
+
+# Fixtures. A browser takes longer to start than most tests take, so there is one for all of them, in every file.
+
+
+class _Shared:
+    """One server, one browser and one page, opened when the first test asks for them."""
+
+    def __init__(self) -> None:
+        from tests.support.studio import running
+
+        self._stack = ExitStack()
+        self.server: Final = self._stack.enter_context(running())
+        self.browser: Final = self._stack.enter_context(launched())
+        self.page: Final = Page(self.browser, self.server.url)
+
+    def close(self) -> None:
+        self.page.close()
+        self._stack.close()
+
+
+_shared: list[_Shared] = []
+
+
+@pytest.fixture
+def shared() -> _Shared:
+    if why_not():
+        pytest.skip(why_not())
+    if not _shared:
+        _shared.append(_Shared())
+    return _shared[0]
+
+
+def close_unless_needed(next_test: pytest.Item | None) -> None:
+    """What Playwright starts must not outlive the tests of pages: no other could run an event loop of its own."""
+    if _shared and not (isinstance(next_test, pytest.Function) and "shared" in next_test.fixturenames):
+        _shared.pop().close()
+
+
+@pytest.fixture
+def server(shared: _Shared) -> StudioServer:
+    return shared.server
+
+
+@pytest.fixture
+def browser(shared: _Shared) -> Browser:
+    return shared.browser
+
+
+@pytest.fixture
+def new_page(shared: _Shared) -> Iterator[Callable[..., Page]]:
+    """Makes pages, which are closed at the end."""
+    pages: list[Page] = []
+
+    def make(address: str = "", **options: Any) -> Page:
+        pages.append(Page(shared.browser, shared.server.url, address=address, **options))
+        return pages[-1]
+
+    yield make
+    for page in pages:
+        page.close()
+
+
+@pytest.fixture
+def page(shared: _Shared) -> Page:
+    """The page of all who do not need one of their own."""
+    shared.page.reset()
+    return shared.page

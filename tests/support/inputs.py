@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from unspool.viewer.inputs import Guess, InputKind
+from unspool.viewer.opening import CUT, Opening
 from unspool.viewer.recordings import HEADER, Recorder
 
-__all__ = ["CALLED", "INPUTS", "TRIP", "Sample", "recorded", "sse"]
+if TYPE_CHECKING:
+    from unspool.viewer.timeline import Timeline
+
+__all__ = ["CALLED", "INPUTS", "TRIP", "Sample", "recorded", "sse", "timeline_of"]
 
 TRIP: Final[dict[str, Any]] = {
     "title": "Trip to Fuji 🗻",
@@ -117,3 +121,16 @@ INPUTS: Final[dict[str, Sample]] = {
     "recording of chat": Sample(recorded(PLAIN["sse of chat"].data), Guess(InputKind.RECORDING)),
     "recording of snapshots": Sample(recorded(PLAIN["snapshots"].data), Guess(InputKind.RECORDING)),
 }
+
+
+def timeline_of(
+    data: bytes, kind: InputKind | None = None, *, cut: int | None = CUT, extract: bool = False, patches: bool = False
+) -> Timeline:
+    """The timeline of an input that is all there."""
+    opening = Opening(kind, cut=cut)
+    items = opening.feed(0.0, data) + opening.close(0.0)
+    timeline = opening.timeline(extract=extract, patches=patches)
+    for time, item in items:
+        timeline.add(time, item)
+    timeline.finish(timeline.duration)
+    return timeline

@@ -6,11 +6,15 @@ signals.
 
 from __future__ import annotations
 
+import fcntl
 import os
+import pty
 import select
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 from contextlib import ExitStack, contextmanager
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
@@ -92,3 +96,56 @@ def hear_line(stream: IO[bytes] | None) -> str:
     while not line.endswith(b"\n"):
         line += hear(stream, 1)
     return line.decode()
+
+
+class Terminal:
+    """The command in a terminal of a size: what it writes there, and whether it leaves it as it was."""
+
+    def __init__(self, *arguments: object, columns: int = 80, rows: int = 24, **environment: str) -> None:
+        hidden = ("COLUMNS", "LINES", "NO_COLOR", "UNSPOOL_ASCII")
+        settings = {name: value for name, value in os.environ.items() if name not in hidden}
+        self.controller, terminal = pty.openpty()
+        self.resize(columns, rows)
+        self.before = termios.tcgetattr(terminal)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "unspool", *map(str, arguments)],
+            stdin=terminal,
+            stdout=terminal,
+            stderr=terminal,
+            env={**settings, "TERM": "xterm-256color", "UNSPOOL_ASCII": "0", **environment},
+            start_new_session=True,
+        )
+        self.terminal = terminal
+        self.output = b""
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Give it another size."""
+        fcntl.ioctl(self.controller, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def until(self, sign: bytes) -> None:
+        """Read until something appears behind what was read before."""
+        start = len(self.output)
+        end = time.monotonic() + PATIENCE
+        while sign not in self.output[start:]:
+            self._read(0.2, end)
+
+    def _read(self, patience: float, end: float) -> bool:
+        if time.monotonic() > end:
+            self.process.kill()
+            raise AssertionError(self.output[-2000:])
+        if not select.select([self.controller], [], [], patience)[0]:
+            return False
+        self.output += os.read(self.controller, 65536)
+        return True
+
+    def close(self) -> int:
+        """Read all there is; the exit status."""
+        end = time.monotonic() + PATIENCE
+        while self.process.poll() is None:
+            self._read(0.05, end)
+        while self._read(0, end):
+            pass
+        assert termios.tcgetattr(self.terminal) == self.before
+        os.close(self.terminal)
+        os.close(self.controller)
+        return self.process.returncode

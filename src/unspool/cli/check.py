@@ -8,12 +8,12 @@ import typer
 
 from ..errors import UnspoolError
 from ..viewer.inputs import Guess, InputKind
-from .faults import Problem, show
 from .inspecting import ManyTexts, Message, OneText
-from .message import config_for
+from .options import Extract, File, Format, Kind
+from .problems import Problem, show
 from .progress import progress
-from .reading import STANDARD_INPUT, Extract, File, Format, Input, Kind, is_provider, timed_items
-from .schemas import Schema, Tools, load_schema
+from .reading import STANDARD_INPUT, Input, timed_items
+from .schemas import Schema, Tools, config_for, load_schema
 from .terminal import BROKEN, UsageError, console, guarded, shown, write_line
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class Inspection:
             return self._reader
         wanted = self._source.kind
         self._found = found
-        if found is not None and is_provider(found):
+        if found is not None and found.is_message:
             self._reader = Message(self.problems, self._config, self._extract)
         elif self._has_tools:
             raise UsageError("--tool is for what a provider streams")

@@ -14,9 +14,11 @@ from ..errors import JSONSyntaxError, UnspoolError
 from ..events import Kind as EventKind
 from ..handles import FragmentParser
 from ..text.utf8 import decode
+from ..viewer.fields import CLOSINGS, LEAVES
 from ..viewer.inputs import InputKind
+from .options import File, Kind, Times
 from .progress import progress
-from .reading import STANDARD_INPUT, File, Input, Kind, Times, is_provider, noted_time, timed_items
+from .reading import STANDARD_INPUT, Input, noted_time, timed_items
 from .terminal import Complaints, UsageError, guarded, shown, write_line, write_text
 
 if TYPE_CHECKING:
@@ -80,7 +82,7 @@ def _snapshots(source: Input) -> Iterator[tuple[float | None, str]]:
         for timed in timed_items(source, opening, took):
             found = opening.found
             assert found is not None
-            if is_provider(found):
+            if found.is_message:
                 raise UsageError("chunk reads snapshots; what a provider streams is read by: unspool message")
             time = noted_time(opening, timed.time)
             for snapshot in splitter.feed(_text_of(found, timed.item)):
@@ -166,7 +168,7 @@ class Splitter:
         for event in events:
             if isinstance(event.value, JSONSyntaxError):
                 self._fault = event.value
-            elif event.path.parent is None and event.kind in ENDS:
+            elif event.path.parent is None and (event.kind in CLOSINGS or event.kind in LEAVES):
                 ends.append(event.offset + (event.kind is not EventKind.COMPLETE_NUMBER))
         if ends:
             text = "".join(self._pieces)
@@ -179,15 +181,3 @@ class Splitter:
         if self._fault is not None and not values:
             raise SplitError(self._count + 1, self._fault)
         return values
-
-
-ENDS = frozenset(
-    {
-        EventKind.END_OBJECT,
-        EventKind.END_ARRAY,
-        EventKind.COMPLETE_STRING,
-        EventKind.COMPLETE_NUMBER,
-        EventKind.COMPLETE_BOOLEAN,
-        EventKind.COMPLETE_NULL,
-    }
-)

@@ -8,9 +8,11 @@ Those are the leaves, and what is empty; with a pattern, whatever it matches, as
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, final
 
 from ..events import Kind
+from ..viewer.fields import CLOSINGS, LEAVES, STARTS
+from ..viewer.inputs import DOCUMENT
 from .terminal import shown
 
 if TYPE_CHECKING:
@@ -22,10 +24,6 @@ if TYPE_CHECKING:
     from ..viewer.timeline import Timeline
 
 __all__ = ["FieldLines"]
-
-STARTS: Final = {Kind.START_OBJECT, Kind.START_ARRAY, Kind.START_STRING}
-LEAVES: Final = {Kind.COMPLETE_STRING, Kind.COMPLETE_NUMBER, Kind.COMPLETE_BOOLEAN, Kind.COMPLETE_NULL}
-ENDS: Final = {Kind.END_OBJECT, Kind.END_ARRAY}
 
 
 @final
@@ -66,7 +64,7 @@ class FieldLines:
         ]
 
     def _prefix(self, name: str) -> str:
-        return "" if name == "json" else f"{shown(self._timeline.label(name))}: "
+        return "" if name == DOCUMENT else f"{shown(self._timeline.label(name))}: "
 
     def _completed(self, name: str, events: list[Event]) -> Iterator[tuple[Path, str]]:
         stack = self._open.setdefault(name, [])
@@ -85,7 +83,7 @@ class FieldLines:
                     stack[-1].is_empty = False
                 if self._wants(event.path):
                     yield event.path, _spelled(event)
-            elif kind in ENDS and stack:
+            elif kind in CLOSINGS and stack:
                 ended = stack.pop()
                 if self._select is None and ended.is_empty:
                     yield event.path, "{}" if kind is Kind.END_OBJECT else "[]"

@@ -13,10 +13,11 @@ from ..handles import FragmentParser
 from ..llm.faults import Fault, MessageError
 from ..llm.message import start
 from ..typed.outcome import InvalidError
-from .faults import Place, Problem
-from .lanes import CONTENT, Lane, Lanes
+from ..viewer.inputs import CONTENT, call_track
+from .judging import Judge
+from .lanes import Lane, Lanes
 from .places import Surroundings
-from .schemas import Judge
+from .problems import Place, Problem
 from .stages import Stage
 
 if TYPE_CHECKING:
@@ -70,39 +71,41 @@ class Inspector(Stage):
         self.problem: Problem | None = None
         self.around = Surroundings() if around is None else around
         self._is_part = around is not None  # of a text that others look at
-        self._parser = FragmentParser(READING, extract=extract)
-        self._schema = None if resolver is None else Judge(resolver, READING, extract=extract)
+        self._parser: FragmentParser | Judge  # one of the two reads; either knows what is wrong with the text
+        if resolver is None:
+            self._parser = FragmentParser(READING, extract=extract)
+        else:
+            self._parser = Judge(resolver, READING, extract=extract)
         self._begin = begin
         self._document = document
 
     def _read(self, fragment: str | bytes) -> list[Line]:
         if not self._is_part:
             self.around.feed(fragment)
-        self._parser.feed(fragment)
-        self._judge_by_schema(fragment)
+        self._read_on(fragment)
         self._judge_by_grammar()
         return []
 
     def _finish(self) -> list[Line]:
         if not self._is_part:
             self.around.close()
-        self._parser.close()
+        self._read_on(None)
+        if self._parser.error is not None:
+            self.fault = None  # what is not whole is told as such
         self._judge_by_grammar()
-        if self.problem is None:
-            self._judge_by_schema(None)
         return []
 
-    def _judge_by_schema(self, fragment: str | bytes | None) -> None:
-        if self._schema is None:
-            return
+    def _read_on(self, fragment: str | bytes | None) -> None:
+        """One more fragment, or the end; and what the schema says of it."""
         try:
             if fragment is None:
-                self._schema.close()
+                self._parser.close()
             else:
-                self._schema.feed(fragment)
+                self._parser.feed(fragment)
         except InvalidError as error:
+            assert isinstance(self._parser, Judge)
             first = error.problems[0]
-            position = self._schema.place_in(fragment or "")
+            position = self._parser.place_in(fragment or "")
             self.fault = error
             self.problem = Problem(
                 first.code,
@@ -286,13 +289,13 @@ class Message:
         state = self._state
         told: set[str] = set()
         for error in state.errors:
-            track = CONTENT if error.call is None else f"call {error.call}"
+            track = CONTENT if error.call is None else call_track(error.call)
             told.add(track)
             self._problems.append(self._from_error(error, track))
         cut_off = Problem("truncated", f"the message was cut off: {state.finish_reason}")
         is_cut_off = not state.errors and not state.is_complete
         content = self._in_text(CONTENT)
-        if content is not None and CONTENT not in told and self._is_meant(content):
+        if content is not None and CONTENT not in told:
             why = cut_off if is_cut_off else content
             self._problems.append(replace(content, code=why.code, what=why.what, track=CONTENT))
         elif is_cut_off:
@@ -304,10 +307,6 @@ class Message:
     def _in_text(self, track: str) -> Problem | None:
         lane = self._lanes.lanes.get(track)
         return lane.stage.problem if lane is not None and isinstance(lane.stage, Inspector) else None
-
-    def _is_meant(self, content: Problem) -> bool:
-        """Prose may begin with a bracket: nobody has said that it is JSON."""
-        return content.code == Code.INCOMPLETE.value or self._state.content.lstrip().startswith("{")
 
     def _from_error(self, error: MessageError, track: str) -> Problem:
         what = str(MessageError(error.fault, code=error.code, detail=error.detail))
@@ -325,4 +324,4 @@ class Message:
 
     def _label(self, number: int) -> str:
         name = self._state.tool_calls[number].name
-        return f"call {number}" if name is None else f"call {number} ({name})"
+        return call_track(number) if name is None else f"{call_track(number)} ({name})"

@@ -6,62 +6,63 @@ Those that are prose are not read at all.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, final
 
-from ..core.options import Options
-from ..viewer.inputs import DOCUMENT, InputKind
-from ..viewer.tracks import nature
+from ..viewer.natures import Nature, nature_of, told_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..errors import UnspoolError
     from ..llm.state import MessageState
-    from ..viewer.inputs import Guess, Piece
+    from ..viewer.inputs import Piece
     from .stages import Line, Stage
 
-__all__ = ["CONTENT", "Lane", "Lanes", "options_for"]
-
-CONTENT: Final = "content"
-PROSE: Final = ("reasoning", "refusal")
-
-
-def options_for(found: Guess) -> Options:
-    """How the text of an input is read. It is as long as it is: whoever gives it has it already."""
-    return Options(multiple=found.kind is InputKind.NDJSON, max_chars=None)
+__all__ = ["Lane", "Lanes"]
 
 
 @final
 class Lane:
-    """One text. `is_json` is None as long as it cannot be told."""
+    """One text. What it is is found out where its name does not tell, as often as it begins anew."""
 
-    def __init__(self, name: str, extract: bool) -> None:
+    def __init__(self, name: str, nature: Nature | None) -> None:
         self.name = name
-        self.extract = extract
-        self._is_open = name == CONTENT and not extract  # for its text to tell
-        self.is_json: bool | None = None if self._is_open else name not in PROSE
         self.stage: Stage | None = None
-        self._head = ""
+        self._known = nature
+        self._nature = nature
+        self._held: list[str] = []  # what came, as long as it does not tell
+        self._first = ""  # the same without blanks before it
 
-    def opened_by(self, piece: Piece) -> str | bytes:
-        """What there is to read, now that this piece has come: nothing, if that is prose, or may be."""
-        if self.is_json is None:
-            assert isinstance(piece.fragment, str)
-            self._head += piece.fragment
-            found = nature(self._head)
-            if found is None:
-                return ""
-            self.is_json, self.extract = found != "prose", found == "fenced"
-            head, self._head = self._head, ""
-            return head if self.is_json else ""
-        return piece.fragment if self.is_json else ""
+    @property
+    def extract(self) -> bool:
+        """Whether the JSON stands in other text."""
+        return self._nature is Nature.WRAPPED
+
+    def opened_by(self, fragment: str | bytes) -> str | bytes:
+        """What there is to read, now that this has come: nothing, if that is prose, or may be."""
+        if self._nature is not None:
+            return "" if self._nature is Nature.PROSE else fragment
+        assert isinstance(fragment, str)  # only what stands in a message can be either
+        self._held.append(fragment)
+        self._first = (self._first + fragment).lstrip()
+        return self._told(told_by(self._first))
+
+    def opened_by_the_end(self) -> str:
+        """What there is to read, now that nothing more will come."""
+        return "" if self._nature is not None else self._told(told_by(self._first, is_all=True))
+
+    def _told(self, nature: Nature | None) -> str:
+        self._nature = nature
+        if nature is None:
+            return ""
+        held, self._held, self._first = self._held, [], ""
+        return "" if nature is Nature.PROSE else "".join(held)
 
     def forget(self) -> None:
         """The text begins anew."""
         self.stage = None
-        self._head = ""
-        if self._is_open:
-            self.is_json = None
+        self._nature = self._known
+        self._held, self._first = [], ""
 
 
 @final
@@ -81,30 +82,34 @@ class Lanes:
             return []
         lane = self.lanes.get(name)
         if lane is None:
-            lane = self.lanes[name] = Lane(name, self._extract and name in (DOCUMENT, CONTENT))
-            if message is not None and any(
-                call.kind == "custom" and name == f"call {call.index}" for call in message.tool_calls
-            ):
-                lane.is_json = False  # free text, by agreement
+            lane = self.lanes[name] = Lane(name, nature_of(name, message, extract=self._extract))
         lines: list[Line] = []
         if piece.restarts:
             lines += () if lane.stage is None else lane.stage.AGAIN
             lane.forget()
-        fragment = lane.opened_by(piece)
+        return lines + self._read(lane, lane.opened_by(piece.fragment))
+
+    def _read(self, lane: Lane, fragment: str | bytes) -> list[Line]:
         if not fragment:
-            return lines
+            return []
         if lane.stage is None:
             lane.stage = self._make(lane)
-        return lines + lane.stage.feed(fragment)
+        return lane.stage.feed(fragment)
 
     def begin(self, name: str) -> None:
         """A text of which nothing has come."""
-        lane = self.lanes[name] = Lane(name, self._extract)
+        lane = self.lanes[name] = Lane(name, nature_of(name, None, extract=self._extract))
         lane.stage = self._make(lane)
+
+    def settle(self) -> list[tuple[str, list[Line]]]:
+        """No more text comes: the lines of those that could not tell what they are, by the name of the text."""
+        return [(lane.name, self._read(lane, lane.opened_by_the_end())) for lane in self.lanes.values()]
 
     def close(self) -> list[tuple[str, list[Line]]]:
         """The lines that the end brings, by the name of the text."""
-        return [(lane.name, lane.stage.close()) for lane in self.lanes.values() if lane.stage is not None]
+        settled = self.settle()
+        closed = [(lane.name, lane.stage.close()) for lane in self.lanes.values() if lane.stage is not None]
+        return settled + closed
 
     @property
     def faults(self) -> list[tuple[str, UnspoolError]]:

@@ -1,4 +1,4 @@
-"""The commands, put together. Each has a module of its own with a function of its name."""
+"""The commands, put together. Each is a function of its name."""
 
 from __future__ import annotations
 

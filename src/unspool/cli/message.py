@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..llm.changes import changes
-from ..llm.config import Config
 from ..llm.faults import Fault
 from ..llm.message import start
 from ..missing import MISSING
-from .lanes import Lane, Lanes, options_for
+from .lanes import Lane, Lanes
 from .message_lines import change_line, state_line
+from .options import Extract, File, Format, Kind, Times
 from .progress import progress
-from .reading import STANDARD_INPUT, Extract, File, Format, Input, Kind, Times, is_provider, noted_time, timed_items
-from .schemas import Schema, Tools, load_schema, load_tools
+from .reading import STANDARD_INPUT, Input, noted_time, timed_items
+from .schemas import Schema, Tools, config_for
 from .stages import ValueLines
 from .terminal import BROKEN, Complaints, UsageError, complain, guarded, write_lines
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..viewer.inputs import Guess
     from .stages import Line, Stage
 
-__all__ = ["config_for", "ending", "message", "refuse_others"]
+__all__ = ["message"]
 
 Events = Annotated[bool, typer.Option("--events", help="What changed, a line for each, instead of the whole message.")]
 
@@ -52,13 +52,15 @@ def message(
                 item, found = timed.item, opening.found
                 assert found is not None
                 if values is None:
-                    refuse_others(found)
+                    _refuse_others(found)
                     values = _values(found, extract)
                 for piece in item.pieces:
                     values.take(piece, item.message)
                 if item.problem:
                     complaints.add(item.problem)
                 before, state = state, item.message or state
+                if state.is_finished:
+                    values.settle()
                 prefix: Line = {"t": noted_time(opening, timed.time)} if times else {}
                 lines = _lines(before, state, values, events)
                 write_lines([{**prefix, **line} for line in lines])
@@ -66,25 +68,18 @@ def message(
                     _stop_at_violation(state)
         if values is None:
             assert opening.found is not None
-            refuse_others(opening.found)
-        for reason in ending(state):
+            _refuse_others(opening.found)
+        for reason in _ending(state):
             complaints.add(reason)
         complaints.settle()
 
 
-def config_for(schema: str | None, tools: list[str] | None, extract: bool) -> Config:
-    """How the message is read."""
-    answer = None if schema is None else load_schema(schema)
-    return Config(answer, tools=load_tools(tools or []), extract=extract and answer is not None)
-
-
-def refuse_others(found: Guess) -> None:
-    """What no provider streams is not read as a message."""
-    if not is_provider(found):
+def _refuse_others(found: Guess) -> None:
+    if not found.is_message:
         raise UsageError(f"this is {found.kind.value}, and no stream of chunks; if it is one, --format tells of which")
 
 
-def ending(state: MessageState) -> list[str]:
+def _ending(state: MessageState) -> list[str]:
     """What is wrong with a message that has ended."""
     reasons = [str(error) for error in state.errors]
     if not reasons and not state.is_complete:
@@ -93,10 +88,8 @@ def ending(state: MessageState) -> list[str]:
 
 
 def _values(found: Guess, extract: bool) -> Lanes:
-    options = options_for(found)
-
     def made(lane: Lane) -> Stage:
-        return ValueLines(options, None, extract=lane.extract)
+        return ValueLines(found.options, None, extract=lane.extract)
 
     return Lanes(made, extract=extract)
 

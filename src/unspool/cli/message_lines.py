@@ -19,6 +19,7 @@ from ..llm.changes import (
     UsageCounted,
 )
 from ..missing import MISSING
+from ..viewer.inputs import CONTENT, call_track
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     ValueOf = Callable[[str], object]
     """The value of a text as it stands, by the name of its track; MISSING where there is none."""
 
-__all__ = ["change_line", "error_line", "state_line"]
+__all__ = ["change_line", "state_line"]
 
 
 def state_line(state: MessageState, value_of: ValueOf) -> Line:
@@ -44,13 +45,13 @@ def state_line(state: MessageState, value_of: ValueOf) -> Line:
         "id": state.id,
         "model": state.model,
         "content": state.content,
-        "content_value": _or_null(value_of("content")),
+        "content_value": _or_null(value_of(CONTENT)),
         "reasoning": state.reasoning,
         "refusal": state.refusal,
         "tool_calls": [_call(call, value_of) for call in state.tool_calls],
         "finish_reason": state.finish_reason,
         "usage": None if state.usage is None else _usage(state.usage),
-        "errors": [error_line(error) for error in state.errors],
+        "errors": [_error(error) for error in state.errors],
         "diagnostics": [_diagnostic(diagnostic) for diagnostic in state.diagnostics],
         "is_finished": state.is_finished,
         "is_complete": state.is_complete,
@@ -64,7 +65,7 @@ def _call(call: ToolCall, value_of: ValueOf) -> Line:
         "name": call.name,
         "kind": call.kind,
         "arguments": call.arguments,
-        "value": _or_null(value_of(f"call {call.index}")),
+        "value": _or_null(value_of(call_track(call.index))),
         "status": _status(call),
     }
 
@@ -94,8 +95,7 @@ def _diagnostic(diagnostic: Diagnostic) -> Line:
     }
 
 
-def error_line(error: MessageError) -> Line:
-    """What is wrong, as plain JSON."""
+def _error(error: MessageError) -> Line:
     return {
         "fault": error.fault.value,
         "call": error.call,
@@ -116,7 +116,7 @@ def _fields(change: MessageEvent, value_of: ValueOf) -> dict[str, Any]:
         case ContentAdded(text, whole) | ReasoningAdded(text, whole) | RefusalAdded(text, whole):
             return {"text": text, "is_whole": whole}
         case ContentValueChanged():
-            return {"value": _or_null(value_of("content"))}
+            return {"value": _or_null(value_of(CONTENT))}
         case ToolCallStarted(call):
             return {"call": call.index, "id": call.id, "name": call.name}
         case ToolArgumentsAdded(call, text, whole):
@@ -126,17 +126,17 @@ def _fields(change: MessageEvent, value_of: ValueOf) -> dict[str, Any]:
                 "call": call.index,
                 "id": call.id,
                 "name": call.name,
-                "value": _or_null(value_of(f"call {call.index}")),
+                "value": _or_null(value_of(call_track(call.index))),
             }
         case ToolCallFailed(call):
-            error = None if call.error is None else error_line(call.error)
+            error = None if call.error is None else _error(call.error)
             return {"call": call.index, "id": call.id, "name": call.name, "error": error}
         case UsageCounted(usage):
             return _usage(usage)
         case Noticed(diagnostic):
             return _diagnostic(diagnostic)
         case MessageFinished(state):
-            errors = [error_line(error) for error in state.errors]
+            errors = [_error(error) for error in state.errors]
             return {"finish_reason": state.finish_reason, "is_complete": state.is_complete, "errors": errors}
         case _:
             return {}

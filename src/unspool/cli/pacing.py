@@ -1,24 +1,23 @@
-"""Pieces at the times they are to come, and bytes of others on standard output."""
+"""Everything at its time: pieces of a recording that is replayed, items of an input that is watched."""
 
 from __future__ import annotations
 
-import errno
-import sys
 import time
-from codecs import getincrementaldecoder
-from io import FileIO, UnsupportedOperation
 from typing import TYPE_CHECKING, Final, final
 
-from .terminal import shown
+from .reading import ticked_items
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from ..viewer.opening import Opening, TimedItem
     from ..viewer.recordings import Arrival
+    from .reading import Input
 
-__all__ = ["Clock", "Outlet", "paced", "standard_output"]
+__all__ = ["PAUSE", "Clock", "paced", "ticking"]
 
 LONGEST_SLEEP: Final = 3600.0  # seconds at a time: what is longer than years is more than a clock can take
+PAUSE: Final = 1 / 30  # seconds between two ticks
 
 
 @final
@@ -31,6 +30,12 @@ class Clock:
         self.now = now
         self.sleep = sleep
 
+    def until(self, due: float, pause: float) -> Iterator[None]:
+        """Sleeps until then, and not longer than `pause` at a time; None after each sleep."""
+        while (left := due - self.now()) > 0:
+            self.sleep(min(left, pause))
+            yield None
+
 
 def paced(pieces: Iterable[Arrival], speed: float, clock: Clock) -> Iterator[bytes]:
     """Each piece at its time, counted from now, so many times as fast; with speed 0 all of them at once.
@@ -40,42 +45,19 @@ def paced(pieces: Iterable[Arrival], speed: float, clock: Clock) -> Iterator[byt
     begin = clock.now()
     for at, data in pieces:
         if speed:
-            while (left := begin + at / speed - clock.now()) > 0:
-                clock.sleep(min(left, LONGEST_SLEEP))
+            for _ in clock.until(begin + at / speed, LONGEST_SLEEP):
+                pass
         yield data
 
 
-def standard_output() -> FileIO:
-    """Standard output, with nothing in between in which something could be kept."""
-    try:
-        return FileIO(sys.stdout.fileno(), "wb", closefd=False)
-    except UnsupportedOperation:
-        raise OSError(errno.EBADF, "standard output is closed") from None
+def ticking(source: Input, opening: Opening, speed: float, clock: Clock) -> Iterator[TimedItem | None]:
+    """The items of an input, each when it is due, so many times as fast; with speed 0 at once. None is a tick.
 
-
-@final
-class Outlet:
-    """Standard output, for bytes: as they are, and at once. A terminal is shown what can be seen of them."""
-
-    __slots__ = ("_decoder",)
-
-    def __init__(self) -> None:
-        is_text = sys.stdout.isatty() or not hasattr(sys.stdout, "buffer")
-        self._decoder = getincrementaldecoder("utf-8")("replace") if is_text else None
-
-    def write(self, data: bytes) -> None:
-        """Write the bytes."""
-        if self._decoder is None:
-            sys.stdout.buffer.write(data)
-        else:
-            self._show(self._decoder.decode(data))
-        sys.stdout.flush()
-
-    def close(self) -> None:
-        """Nothing more comes: half of a character is shown as what it is."""
-        if self._decoder is not None:
-            self._show(self._decoder.decode(b"", final=True))
-            sys.stdout.flush()
-
-    def _show(self, text: str) -> None:
-        sys.stdout.write("\n".join([shown(line) for line in text.split("\n")]))
+    What comes from elsewhere while it is read has no other speed than its own.
+    """
+    begin: float | None = None
+    for item in ticked_items(source, opening, PAUSE):
+        if item is not None and speed and (opening.is_recording or not source.is_live):
+            begin = clock.now() if begin is None else begin
+            yield from clock.until(begin + item.time / speed, PAUSE)
+        yield item

@@ -9,19 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from rich.text import Text
 
-from ..errors import PatternError
+from ..errors import UnspoolError
 from ..select import compile as compile_pattern
-from ..viewer.html import Report, page
-from ..viewer.svg import draw
-from ..viewer.waterfall import MOST_ITEMS, aligned, compare, layout, spelled, usable
-from .bars import comparison_lines, waterfall_lines
-from .gathering import gather, problems
-from .reading import Cut, Extract, Format, Kind
-from .sources import Sample, Source, source_of
-from .terminal import Complaints, console, guarded, is_ascii_only, shown, write_line
+from ..viewer.waterfall import MOST_BARS, MOST_ITEMS, compare, layout, spelled, usable
+from .options import Cut, Extract, File, Format, Kind, Select, checked_file
+from .progress import progress
+from .reading import STANDARD_INPUT, Input, timed_items
+from .terminal import Complaints, UsageError, console, guarded, is_ascii_only, shown, write_lines
+from .waterfall_lines import comparison_lines, waterfall_lines
 
 if TYPE_CHECKING:
-    from ..select import Pattern
     from ..viewer.timeline import Timeline
     from ..viewer.waterfall import Waterfall
 
@@ -39,16 +36,18 @@ class By(StrEnum):
 
 
 def profile(
-    file: Source = "-",
-    sample: Sample = None,
+    file: File = STANDARD_INPUT,
     html: Annotated[Path | None, typer.Option("--html", help="Write a page for a browser, in one file.")] = None,
     svg: Annotated[Path | None, typer.Option("--svg", help="Write the drawing alone.")] = None,
     other: Annotated[
-        str | None, typer.Option("--compare", metavar="OTHER", help="What is usable earlier or later in this one?")
+        Path | None,
+        typer.Option(
+            "--compare", metavar="OTHER", help="What is usable earlier or later in this one?", callback=checked_file
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON lines, one for each field.")] = False,
     by: Annotated[By | None, typer.Option("--by", help="What is counted; seconds where there are any.")] = None,
-    select: Annotated[str | None, typer.Option("--select", metavar="PATTERN", help="These fields only.")] = None,
+    select: Select = None,
     items: Annotated[int, typer.Option("--items", min=0, help="Show so many items of each array.")] = MOST_ITEMS,
     kind: Kind = None,
     format: Format = None,
@@ -57,37 +56,43 @@ def profile(
 ) -> None:
     """When did each field become usable: first seen, complete, bytes, share of the whole; and a waterfall."""
     with guarded():
-        pattern = _pattern(select)
-        name, source = source_of(file, sample, kind=kind, format=format, cut=cut, most_steps=MOST_STEPS)
-        sources = [(name, source)]
-        if other is not None:
-            sources.append(source_of(other, kind=kind, format=format, cut=cut, most_steps=MOST_STEPS))
-        timelines = [gather(one, extract=extract) for _, one in sources]
+        pattern = None if select is None else compile_pattern(select)
+        files = [file] if other is None else [file, other]
+        sources = [Input(one, kind, format, cut).cut_into(MOST_STEPS) for one in files]
+        names = [source.name for source in sources]
+        timelines = [_gathered(source, extract) for source in sources]
         unit = by.value if by is not None else _unit(timelines)
-        most = ALL if as_json else items
+        most_items, most_bars = (ALL, ALL) if as_json else (items, MOST_BARS)
         waterfalls = [
-            layout(timeline, most_items=most, most_bars=ALL, unit=unit, select=pattern)
-            if as_json
-            else layout(timeline, most_items=most, unit=unit, select=pattern)
+            layout(timeline, most_items=most_items, most_bars=most_bars, unit=unit, select=pattern)
             for timeline in timelines
         ]
-        names = [name for name, _ in sources]
         _write_files(html, svg, names, timelines, waterfalls)
         if as_json:
-            _write_lines(waterfalls)
+            write_lines(_lines(waterfalls))
         else:
             _show(names, timelines, waterfalls)
         complaints = Complaints()
-        for problem in [problem for timeline in timelines for problem in problems(timeline)]:
+        for problem in [problem for timeline in timelines for problem in timeline.problems()]:
             complaints.add(problem)
         complaints.settle()
 
 
-def _pattern(text: str | None) -> Pattern | None:
-    try:
-        return None if text is None else compile_pattern(text)
-    except PatternError as error:
-        raise typer.BadParameter(str(error), param_hint="--select") from None
+def _gathered(source: Input, extract: bool) -> Timeline:
+    """Everything that comes. What is wrong with the wrapping ends it, and is a note at the end."""
+    opening = source.opening()
+    timeline: Timeline | None = None
+    problem = ""
+    with progress(source) as took:
+        try:
+            for time, item in timed_items(source, opening, took):
+                timeline = timeline or opening.timeline(extract=extract)
+                timeline.add(time, item)
+        except UnspoolError as error:
+            problem = str(error)
+    timeline = timeline or opening.timeline(extract=extract)
+    timeline.finish(timeline.duration, problem)
+    return timeline
 
 
 def _unit(timelines: list[Timeline]) -> str:
@@ -104,6 +109,11 @@ def _facts(timeline: Timeline) -> list[tuple[str, str]]:
 def _write_files(
     html: Path | None, svg: Path | None, names: list[str], timelines: list[Timeline], waterfalls: list[Waterfall]
 ) -> None:
+    if html is None and svg is None:
+        return
+    from ..viewer.html import Report, page  # what only a browser needs, nobody else has to wait for
+    from ..viewer.svg import draw, draw_both
+
     try:
         if html is not None:
             reports = [
@@ -111,15 +121,21 @@ def _write_files(
                     name,
                     waterfall,
                     tuple([(title.capitalize(), value) for title, value in _facts(timeline)]),
-                    tuple(problems(timeline)),
+                    tuple(timeline.problems()),
                 )
                 for name, timeline, waterfall in zip(names, timelines, waterfalls, strict=True)
             ]
             html.write_text(page(*reports), encoding="utf-8")
         if svg is not None:
-            svg.write_text(draw(waterfalls[0], names[0]), encoding="utf-8")
+            is_one = len(waterfalls) == 1
+            text = (
+                draw(waterfalls[0], names[0])
+                if is_one
+                else draw_both(waterfalls[0], waterfalls[1], (names[0], names[1]))
+            )
+            svg.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise typer.BadParameter(f"{error.filename}: {error.strerror}") from None
+        raise UsageError(f"{error.filename}: {error.strerror}") from None
 
 
 def _show(names: list[str], timelines: list[Timeline], waterfalls: list[Waterfall]) -> None:
@@ -129,14 +145,12 @@ def _show(names: list[str], timelines: list[Timeline], waterfalls: list[Waterfal
         facts = ", ".join([value if title == "input" else f"{value} {title}" for title, value in _facts(timeline)])
         out.print(Text(shown(name), style="bold") + Text(f": {facts}", style="not bold"), soft_wrap=True)
     if len(waterfalls) > 1:
-        one, two = aligned(waterfalls[0], waterfalls[1])
-        lines = comparison_lines(one, two, (names[0], names[1]), out.width, ascii_only=ascii_only)
+        lines = comparison_lines(waterfalls[0], waterfalls[1], (names[0], names[1]), out.width, ascii_only=ascii_only)
     else:
         lines = waterfall_lines(waterfalls[0], out.width, ascii_only=ascii_only)
+        lines.append(Text(_summary(waterfalls[0])))
     for line in lines:
         out.print(line, soft_wrap=True)
-    for waterfall in waterfalls if len(waterfalls) == 1 else ():
-        out.print(Text(_summary(waterfall)), soft_wrap=True)
     left_out = sum([waterfall.left_out for waterfall in waterfalls])
     if left_out:
         out.print(Text(f"{left_out:,} more fields are folded away or left out; see --items and --json", "dim"))
@@ -151,18 +165,22 @@ def _summary(waterfall: Waterfall) -> str:
     return f"{leaves} usable: the first at {first}, half of them at {middle}, the last at {last} ({unit})"
 
 
-def _write_lines(waterfalls: list[Waterfall]) -> None:
+def _lines(waterfalls: list[Waterfall]) -> list[dict[str, object]]:
     unit = waterfalls[0].axis.unit
     if len(waterfalls) > 1:
-        for field in compare(waterfalls[0], waterfalls[1]):
-            sides = [
-                None if side is None else {"first": side[0], "complete": side[1]} for side in (field.one, field.two)
-            ]
-            line = {"track": field.track, "path": field.path or None, "one": sides[0], "two": sides[1]}
-            write_line({**line, "gain": field.gain, "unit": unit})
-        return
-    for bar in waterfalls[0].bars:
-        write_line({
+        return [
+            {
+                "track": field.track,
+                "path": field.path or None,
+                "one": None if field.one is None else {"first": field.one[0], "complete": field.one[1]},
+                "two": None if field.two is None else {"first": field.two[0], "complete": field.two[1]},
+                "gain": field.gain,
+                "unit": unit,
+            }
+            for field in compare(*waterfalls)
+        ]
+    return [
+        {
             "track": bar.track,
             "path": bar.path or None,
             "kind": bar.kind,
@@ -172,4 +190,6 @@ def _write_lines(waterfalls: list[Waterfall]) -> None:
             "bytes": bar.size,
             "share": round(bar.share, 6),
             "unit": unit,
-        })  # fmt: skip
+        }
+        for bar in waterfalls[0].bars
+    ]

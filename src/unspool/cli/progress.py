@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
 from .terminal import console, is_ascii_only
 
 if TYPE_CHECKING:
@@ -50,6 +48,8 @@ class _Bar:
         self._done = 0
         self._next = monotonic() + WAIT
         self._task: TaskID | None = None
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn  # seldom needed
+
         columns = [TextColumn("reading"), BarColumn(bar_width=None), DownloadColumn(), TimeRemainingColumn()]
         if is_ascii_only():
             del columns[1]  # rich draws it with other characters

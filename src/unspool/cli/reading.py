@@ -1,4 +1,4 @@
-"""Reading a file or standard input: bytes as they come, with their times, and the options that all commands share."""
+"""Reading a file, standard input or a sample: bytes as they come, and the items in them with their times."""
 
 from __future__ import annotations
 
@@ -7,89 +7,31 @@ import os
 import select
 import stat
 import sys
-from contextlib import ExitStack
-from dataclasses import dataclass
-from importlib.resources import as_file
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from io import FileIO
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, Final, cast
-
-import typer
+from typing import TYPE_CHECKING, Final, cast
 
 from ..errors import UnspoolError
-from ..llm.formats.registry import FORMATS
-from ..viewer.inputs import InputKind
-from ..viewer.opening import Opening
-from ..viewer.samples import SampleError, find
-from .terminal import shown
+from ..viewer.opening import CUT, Opening
+from ..viewer.samples import read as read_sample
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
     from ..llm.config import Config
-    from ..viewer.inputs import Guess
+    from ..viewer.inputs import InputKind
     from ..viewer.opening import TimedItem
 
-__all__ = [
-    "STANDARD_INPUT",
-    "Cut",
-    "Extract",
-    "File",
-    "Format",
-    "Input",
-    "Kind",
-    "Times",
-    "arrivals",
-    "is_provider",
-    "noted_time",
-    "timed_items",
-]
+__all__ = ["STANDARD_INPUT", "Input", "arrivals", "noted_time", "ticked_items", "timed_items"]
 
 BLOCK: Final = 64 * 1024
 PATIENCE: Final = 0.25  # seconds that an input may take to show what it is
 DIGITS: Final = 6  # of a time: microseconds
 STANDARD_INPUT: Final = Path("-")
 SAMPLE: Final = "sample:"
-_AT_HAND: Final = ExitStack()  # what is not a file is one as long as the program runs
-
-FILE_HELP: Final = "A file; - is standard input; sample:NAME is one that comes with unspool."
-
-
-def _known_format(name: str | None) -> str | None:
-    if name is not None and name not in FORMATS:
-        raise typer.BadParameter(f"one of {', '.join(FORMATS)}")
-    return name
-
-
-def _readable(path: Path) -> Path:
-    name = str(path)
-    if name.startswith(SAMPLE):
-        try:
-            return _AT_HAND.enter_context(as_file(find(name.removeprefix(SAMPLE))))
-        except SampleError as error:
-            raise typer.BadParameter(shown(str(error))) from None
-    if path != STANDARD_INPUT:
-        if not path.exists():
-            raise typer.BadParameter(f"there is no file {shown(str(path))}")
-        if path.is_dir():
-            raise typer.BadParameter(f"{shown(str(path))} is a directory")
-        if not os.access(path, os.R_OK):
-            raise typer.BadParameter(f"{shown(str(path))} cannot be read")
-    return path
-
-
-File = Annotated[Path, typer.Argument(help=FILE_HELP, callback=_readable)]
-Kind = Annotated[InputKind | None, typer.Option("--input", help="What the input is; found out unless given.")]
-Format = Annotated[
-    str | None,
-    typer.Option("--format", help="The provider's wire format; found out unless given.", callback=_known_format),
-]
-Cut = Annotated[int | None, typer.Option("--cut", min=1, help="Read JSON text in fragments of so many bytes.")]
-Extract = Annotated[bool, typer.Option("--extract", help="The JSON stands in other text, such as a Markdown block.")]
-
-Times = Annotated[
-    bool, typer.Option("--times", help="Say when each line became known, in seconds; null where nobody measured it.")
-]
 
 
 @dataclass(frozen=True)
@@ -102,23 +44,43 @@ class Input:
     cut: int | None = None
 
     @property
-    def is_standard_input(self) -> bool:
-        """It comes while it is read, and its times are real ones."""
-        return self.file == STANDARD_INPUT
+    def sample(self) -> str | None:
+        """The name of the sample, if it is one."""
+        name = str(self.file)
+        return name.removeprefix(SAMPLE) if name.startswith(SAMPLE) else None
 
     @property
     def name(self) -> str:
         """What people call it."""
-        return "standard input" if self.is_standard_input else str(self.file)
+        return "standard input" if self.file == STANDARD_INPUT else str(self.file)
+
+    @property
+    def is_live(self) -> bool:
+        """It comes while it is read, and its times are real ones: standard input, a named pipe."""
+        if self.file == STANDARD_INPUT:
+            return True
+        found = self._found()
+        return found is not None and not stat.S_ISREG(found.st_mode)
 
     @property
     def size(self) -> int | None:
         """How many bytes there are, if that can be told."""
+        if self.sample is not None:
+            return len(read_sample(self.sample))
+        found = self._found()
+        return found.st_size if found is not None and stat.S_ISREG(found.st_mode) else None
+
+    def _found(self) -> os.stat_result | None:
         try:
-            found = os.fstat(_descriptor()) if self.is_standard_input else self.file.stat()
+            return os.fstat(_standard_input()) if self.file == STANDARD_INPUT else self.file.stat()
         except (OSError, ValueError):
             return None
-        return found.st_size if stat.S_ISREG(found.st_mode) else None
+
+    def cut_into(self, most: int) -> Input:
+        """The same, of which a plain file comes in at most so many fragments, unless it is said how it is cut."""
+        if self.cut is not None or self.is_live:
+            return self
+        return replace(self, cut=max(CUT, (self.size or 0) // most))
 
     def opening(self, config: Config | None = None, *, snapshots: bool = True) -> Opening:
         """What makes items of it. Without `snapshots`, the lines of those are left as they are."""
@@ -126,42 +88,59 @@ class Input:
             self.kind,
             format=self.format,
             cut=self.cut,
-            is_live=self.is_standard_input,
+            is_live=self.is_live,
             config=config,
             snapshots=snapshots,
         )
 
 
-def _descriptor() -> int:
+def _standard_input() -> int:
     stream = cast("object", sys.stdin)
     if stream is None:
         raise OSError(errno.EBADF, "standard input is closed")
     return sys.stdin.fileno()
 
 
+@contextmanager
+def _opened(file: Path) -> Generator[int]:
+    if file == STANDARD_INPUT:
+        yield _standard_input()
+    else:
+        with FileIO(file) as opened:
+            yield opened.fileno()
+
+
 def arrivals(source: Input, patience: float | None = None) -> Iterator[bytes | None]:
     """The bytes as they come. With `patience`, None for every time that nothing came for so many seconds."""
-    if not source.is_standard_input:
-        with source.file.open("rb") as file:
-            while block := file.read(BLOCK):
-                yield block
+    if source.sample is not None:
+        yield read_sample(source.sample)
         return
-    descriptor = _descriptor()
-    while True:
-        if patience is not None and not select.select([descriptor], [], [], patience)[0]:
-            yield None
-        elif block := os.read(descriptor, BLOCK):
-            yield block
-        else:
-            return
+    waits = patience is not None and source.is_live
+    with _opened(source.file) as descriptor:
+        while True:
+            if waits and not select.select([descriptor], [], [], patience)[0]:
+                yield None
+            elif block := os.read(descriptor, BLOCK):
+                yield block
+            else:
+                return
 
 
 def timed_items(source: Input, opening: Opening, took: Callable[[int], None] | None = None) -> Iterator[TimedItem]:
     """The items of an input, as they come. `took` is told how many bytes were read, each time."""
+    return (item for item in ticked_items(source, opening, PATIENCE, took) if item is not None)
+
+
+def ticked_items(
+    source: Input, opening: Opening, pause: float, took: Callable[[int], None] | None = None
+) -> Iterator[TimedItem | None]:
+    """As `timed_items`, with None for every time that nothing came for so many seconds."""
     begin: float | None = None
-    for data in arrivals(source, PATIENCE if source.is_standard_input else None):
+    for data in arrivals(source, pause):
         now = monotonic()
-        if data is not None:
+        if data is None:
+            yield None
+        else:
             begin = now if begin is None else begin
             yield from opening.feed(now - begin, data)
             if took is not None:
@@ -180,8 +159,3 @@ def timed_items(source: Input, opening: Opening, took: Callable[[int], None] | N
 def noted_time(opening: Opening, time: float) -> float | None:
     """The time of an item as it is written down; None if nobody has measured it."""
     return round(time, DIGITS) if opening.is_timed else None
-
-
-def is_provider(found: Guess) -> bool:
-    """Whether this is what a provider streams: several texts in one message."""
-    return found.kind is InputKind.CHUNKS or (found.kind is InputKind.SSE and found.format is not None)

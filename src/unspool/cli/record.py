@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from io import FileIO
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, Final, final
+from typing import Annotated, Final, final
 
 import typer
 
 from ..viewer.recordings import HEADER, Recorder
-from .pacing import Outlet, standard_output
-from .reading import STANDARD_INPUT, File, Input, arrivals
-from .terminal import UsageError, guarded, is_ascii_only
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from .options import File
+from .reading import STANDARD_INPUT, Input, arrivals
+from .terminal import Outlet, UsageError, discard_output, guarded, is_ascii_only, standard_output
 
 __all__ = ["record"]
 
-BLOCK: Final = 64 * 1024
 STANDARD_OUTPUT: Final = Path("-")
 
 Output = Annotated[
@@ -50,7 +44,7 @@ def _opened(file: Path, output: Path, force: bool) -> FileIO:
     if output == STANDARD_OUTPUT:
         return standard_output()
     is_plain = output.is_file()
-    if is_plain and file != STANDARD_INPUT and output.samefile(file):
+    if is_plain and file != STANDARD_INPUT and file.exists() and output.samefile(file):
         raise UsageError(f"{output} is the file to be recorded")
     try:
         return FileIO(output, "wb" if force or (output.exists() and not is_plain) else "xb")
@@ -72,7 +66,7 @@ def _record(file: Path, recording: FileIO, downstream: _Downstream | None, *, as
 
     note(HEADER)
     try:
-        for block in _blocks(file):
+        for block in filter(None, arrivals(Input(file))):
             now = monotonic()
             begin = begin or now
             note(recorder.line(now - begin, block))
@@ -82,16 +76,6 @@ def _record(file: Path, recording: FileIO, downstream: _Downstream | None, *, as
         note(recorder.close(now - begin))
         if downstream is not None:
             downstream.close()
-
-
-def _blocks(file: Path) -> Iterator[bytes]:
-    """What there is, as soon as it is there; from a named pipe, too."""
-    if file == STANDARD_INPUT:
-        yield from filter(None, arrivals(Input(file)))
-        return
-    with FileIO(file) as source:
-        while block := source.read(BLOCK):
-            yield block
 
 
 @final
@@ -109,7 +93,7 @@ class _Downstream:
                 self._outlet.write(data)
         except BrokenPipeError:
             self._outlet = None
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left to flush goes nowhere
+            discard_output()  # what is left to flush
 
     def close(self) -> None:
         if self._outlet is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -12,10 +11,11 @@ import typer
 from ..viewer.playing import pieces_of
 from ..viewer.recordings import RecordingError
 from ..viewer.wire import wire_of
-from .pacing import Clock, Outlet, paced
+from .options import Cut, File, Format
+from .pacing import Clock, paced
 from .providers import variables
-from .reading import STANDARD_INPUT, Cut, File, Format, Input, arrivals
-from .terminal import UsageError, guarded
+from .reading import STANDARD_INPUT, Input, arrivals
+from .terminal import Outlet, UsageError, guarded, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,14 +91,13 @@ def _serve(
     times: int | None,
     allow_remote: bool,
 ) -> None:
-    from .serving import Stage, is_loopback  # what only a server needs, no other command has to wait for
+    from .serving import ReplayServer, is_loopback  # what only a server needs, no other command has to wait for
 
     if not allow_remote and not is_loopback(address[0]):
         raise UsageError(f"{address[0]} is no address of this machine alone: --allow-remote lets others in")
     wire = wire_of(list(pieces), format)
     if not wire.frames:
         raise RecordingError("there is nothing to replay")
-    with Stage(wire, address, speed=speed, drop_after=drop_after, times=times, is_open=allow_remote) as stage:
-        sys.stdout.write(f"replaying on {stage.url}  {variables(wire.format, stage.url)}\n")
-        sys.stdout.flush()
-        stage.serve()
+    with ReplayServer(wire, address, speed=speed, drop_after=drop_after, times=times, is_open=allow_remote) as server:
+        write_text(f"replaying on {server.url}  {variables(wire.format, server.url)}\n")
+        server.serve()

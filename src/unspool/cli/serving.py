@@ -25,7 +25,7 @@ from .terminal import complain
 if TYPE_CHECKING:
     from ..viewer.wire import Wire
 
-__all__ = ["Stage", "is_loopback"]
+__all__ = ["ReplayServer", "is_loopback"]
 
 PATIENCE: Final = 30.0  # seconds that a client may take for the next bytes, either way
 MOST_AT_ONCE: Final = 64
@@ -52,7 +52,7 @@ def _host_of(location: str) -> str | None:
 
 
 @final
-class Stage(ThreadingHTTPServer):
+class ReplayServer(ThreadingHTTPServer):
     """Plays a `Wire` to everybody who asks; with `times`, only so often, and then stops serving.
 
     With `drop_after`, the connection is dropped after so many frames. With `is_open`, requests may call this server
@@ -160,9 +160,9 @@ class _Request(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
 
     @property
-    def stage(self) -> Stage:
+    def replay(self) -> ReplayServer:
         """What it is asked of."""
-        assert isinstance(self.server, Stage)
+        assert isinstance(self.server, ReplayServer)
         return self.server
 
     def do_GET(self) -> None:
@@ -172,7 +172,7 @@ class _Request(BaseHTTPRequestHandler):
         elif urlsplit(self.path).path != "/healthz":
             self._refuse(Refusal(404, "here is a recording to ask for with POST, and GET /healthz"))
         else:
-            wire = self.stage.wire
+            wire = self.replay.wire
             seconds = wire.frames[-1].time if wire.frames else 0.0
             known = {"status": "ok", "format": wire.format, "pieces": len(wire.frames), "seconds": seconds}
             self._send(200, json.dumps(known).encode())
@@ -187,19 +187,19 @@ class _Request(BaseHTTPRequestHandler):
         try:
             self._play()
         finally:
-            self.stage.end_turn()
+            self.replay.end_turn()
 
     def _refusal(self, body: bytes) -> Refusal | None:
         if not self._is_trusted():
             return Refusal(403, "this server is for this machine only")
-        refusal = refusal_of(self.path, body, self.stage.wire.format)
-        if refusal is None and not self.stage.take_turn():
+        refusal = refusal_of(self.path, body, self.replay.wire.format)
+        if refusal is None and not self.replay.take_turn():
             return Refusal(410, "the recording has been replayed as often as was asked for")
         return refusal
 
     def _is_trusted(self) -> bool:
         """A page of another site can send requests here, under any name that it gave to this machine; not these."""
-        if self.stage.is_open:
+        if self.replay.is_open:
             return True
         origin = self.headers.get("Origin")
         is_own = origin is None or is_loopback(_host_of(origin))
@@ -223,7 +223,7 @@ class _Request(BaseHTTPRequestHandler):
     # What is sent.
 
     def _play(self) -> None:
-        stage, wire = self.stage, self.stage.wire
+        server, wire = self.replay, self.replay.wire
         is_chunked = self.request_version != "HTTP/1.0"
         self.send_response(200)
         self.send_header("Content-Type", wire.content_type)
@@ -232,14 +232,14 @@ class _Request(BaseHTTPRequestHandler):
         if is_chunked:
             self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        for data in paced(islice(wire.frames, stage.drop_after), stage.speed, stage.clock):
+        for data in paced(islice(wire.frames, server.drop_after), server.speed, server.clock):
             if data:
                 self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data) if is_chunked else data)
-        if is_chunked and stage.drop_after is None:
+        if is_chunked and server.drop_after is None:
             self.wfile.write(b"0\r\n\r\n")
 
     def _refuse(self, refusal: Refusal) -> None:
-        self._send(refusal.status, error_body(refusal, asked_format(self.path) or self.stage.wire.format))
+        self._send(refusal.status, error_body(refusal, asked_format(self.path) or self.replay.wire.format))
 
     def _send(self, status: int, body: bytes) -> None:
         self.send_response(status)

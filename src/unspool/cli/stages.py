@@ -12,6 +12,7 @@ from ..missing import MISSING
 from ..patch import Patcher
 from ..select import Selector
 from ..typed.outcome import InvalidError
+from ..viewer.fields import BEGINNINGS, CLOSINGS, STARTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,26 +21,14 @@ if TYPE_CHECKING:
     from ..events import Event
     from ..path import Path, Step
     from ..select import Pattern
-    from .schemas import Judge
+    from .judging import Judge
 
 __all__ = ["EventLines", "Line", "PatchLines", "Stage", "ValueLines"]
 
 Line = dict[str, Any]
 """A line, as it is before it is written."""
 
-BEGINNINGS: Final = frozenset(
-    {
-        Kind.START_OBJECT,
-        Kind.START_ARRAY,
-        Kind.START_STRING,
-        Kind.COMPLETE_NUMBER,
-        Kind.COMPLETE_BOOLEAN,
-        Kind.COMPLETE_NULL,
-    }
-)
-SILENT: Final = frozenset(
-    {Kind.START_OBJECT, Kind.START_ARRAY, Kind.START_STRING, Kind.END_OBJECT, Kind.END_ARRAY}
-)  # they have no value
+SILENT: Final = STARTS | CLOSINGS  # they have no value
 
 
 class Stage(ABC):
@@ -99,6 +88,8 @@ class EventLines(Stage):
         self._parser = FragmentParser(options, extract=extract)
         self._selector = None if select is None else Selector(select)
         self._document = -1 if options.multiple else None
+        self._path: Path | None = None  # that of the last event, which many share
+        self._spelled = ""
 
     def _read(self, fragment: str | bytes) -> list[Line]:
         return self._lines(self._parser.feed(fragment))
@@ -114,20 +105,23 @@ class EventLines(Stage):
             if isinstance(event.value, JSONSyntaxError):
                 self.fault = event.value
             if self._selector is None or self._selector.selects(event):
-                line = _event_line(event)
+                if event.path is not self._path:
+                    self._path, self._spelled = event.path, str(event.path)
+                line = _event_line(event, self._spelled)
                 lines.append(line if self._document is None else {"document": max(self._document, 0), **line})
         return lines
 
 
-def _event_line(event: Event) -> Line:
-    line: Line = {"kind": event.kind.value, "path": str(event.path)}
+def _event_line(event: Event, path: str) -> Line:
+    line: Line = {"kind": event.kind.value, "path": path}
     if isinstance(event.value, JSONSyntaxError):
         error = event.value
         place = {"offset": error.offset, "line": error.line, "column": error.column}
         return {**line, "code": error.code.value, "expected": error.expected, **place}
     if event.kind not in SILENT:
         line["value"] = event.value
-    return {**line, "node": event.node_id, "offset": event.offset}
+    line["node"], line["offset"] = event.node_id, event.offset
+    return line
 
 
 @final
@@ -144,7 +138,8 @@ class ValueLines(Stage):
         select: Pattern | None = None,
     ) -> None:
         super().__init__(judge)
-        self._parser = ValueParser(options, extract=extract)
+        # What is selected is written at once, so it may grow in place; to know what grew takes the events, too.
+        self._parser = ValueParser(options, live=select is not None, extract=extract)
         self._events = None if select is None else FragmentParser(options, extract=extract)
         self._changed = None if select is None else _Changed(select, counts=options.multiple)
         self._every = every

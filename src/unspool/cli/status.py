@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from ..viewer.timeline import Timeline
     from ..viewer.tracks import Track
 
-__all__ = ["rate", "status_line", "summary"]
+__all__ = ["status_line", "summary"]
 
 SPAN: Final = 1.0  # seconds over which the rate is taken
 GAP: Final = "  "
 
 
-def rate(timeline: Timeline) -> float:
+def _rate(timeline: Timeline) -> float:
     """Characters a second, over the last second; of what is shorter, over all of it."""
     end = timeline.times[-1]
     step = max(timeline.step_at(end - SPAN), 0)
@@ -26,7 +26,7 @@ def rate(timeline: Timeline) -> float:
     return (timeline.sizes[-1] - timeline.sizes[step]) / time if time > 0 else 0.0
 
 
-def newest(timeline: Timeline) -> Track | None:
+def _newest(timeline: Timeline) -> Track | None:
     """The track of JSON that has grown last."""
     tracks = [track for track in timeline.tracks.values() if track.is_json]
     return max(tracks, key=lambda track: track.last_step, default=None)
@@ -34,8 +34,8 @@ def newest(timeline: Timeline) -> Track | None:
 
 def status_line(timeline: Timeline, elapsed: float, width: int, *, ascii_only: bool) -> Text:
     """As much of it as there is room for, the most important first."""
-    parts = [f"{elapsed:.1f} s", f"{rate(timeline):,.0f} ch/s"]
-    track = newest(timeline)
+    parts = [f"{elapsed:.1f} s", f"{_rate(timeline):,.0f} ch/s"]
+    track = _newest(timeline)
     if track is not None:
         state = track.state
         parts.append(f"{state.line}:{state.column} @{state.index:,}")

@@ -10,26 +10,16 @@ from typing import TYPE_CHECKING, Annotated, final
 
 import typer
 
-from .. import select as patterns
 from ..errors import UnspoolError
+from ..select import compile as compile_pattern
 from ..typed.outcome import InvalidError
-from ..viewer.inputs import DOCUMENT
-from .lanes import CONTENT, Lanes, options_for
+from ..viewer.inputs import CONTENT, DOCUMENT
+from .judging import Judge
+from .lanes import Lanes
+from .options import Cut, Extract, File, Format, Kind, Select, Times
 from .progress import progress
-from .reading import (
-    STANDARD_INPUT,
-    Cut,
-    Extract,
-    File,
-    Format,
-    Input,
-    Kind,
-    Times,
-    is_provider,
-    noted_time,
-    timed_items,
-)
-from .schemas import Judge, Schema, load_schema
+from .reading import STANDARD_INPUT, Input, noted_time, timed_items
+from .schemas import Schema, load_schema
 from .stages import EventLines, PatchLines, ValueLines
 from .terminal import Complaints, UsageError, guarded, write_lines
 
@@ -45,9 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["events", "patch", "values"]
 
-Select = Annotated[
-    str | None, typer.Option("--select", metavar="PATTERN", help="Only the values at these paths: '$.days[*].title'.")
-]
 Track = Annotated[
     str | None,
     typer.Option("--track", metavar="NAME", help="Of a provider's stream only this text: content, 'call 0', ..."),
@@ -71,7 +58,7 @@ def events(
 ) -> None:
     """What became known with each step, as JSON lines: kind, path, value, node, offset."""
     with guarded():
-        pattern = None if select is None else patterns.compile(select)
+        pattern = None if select is None else compile_pattern(select)
         texts = Texts(Input(file, kind, format, cut), "", track=track, extract=extract, schema=schema, times=times)
         texts.run(lambda options, judge, extract: EventLines(options, judge, extract=extract, select=pattern))
 
@@ -90,7 +77,7 @@ def values(
 ) -> None:
     """The value so far, a line for each step that changed something visible; with --select, a line for each value."""
     with guarded():
-        pattern = None if select is None else patterns.compile(select)
+        pattern = None if select is None else compile_pattern(select)
         texts = Texts(Input(file, kind, format, cut), "value", track=track, extract=extract, schema=schema, times=times)
         texts.run(
             lambda options, judge, extract: ValueLines(options, judge, extract=extract, every=every, select=pattern)
@@ -147,11 +134,11 @@ class Texts:
         self._end(self._lanes(opening.found, make) if lanes is None else lanes, time)
 
     def _lanes(self, found: Guess, make: Make) -> Lanes:
-        self._is_message = is_provider(found)
+        self._is_message = found.is_message
         self._prefixed = self._is_message and self._track is None
         if self._track is not None and not self._is_message:
             raise UsageError(f"--track is for what a provider streams, and this is {found.kind.value}")
-        options = options_for(found)
+        options = found.options
 
         def made(lane: Lane) -> Stage:
             judge = None

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from importlib.util import find_spec
-from ipaddress import ip_address
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from ..errors import UnspoolError
-from .reading import Cut, Extract, Format, Kind
-from .terminal import BROKEN, USAGE, complain, guarded, shown
+from .options import Cut, Extract, Format, Kind, checked_file
+from .reading import STANDARD_INPUT, Input
+from .schemas import load_json
+from .terminal import USAGE, complain, guarded, shown, write_text
 
 if TYPE_CHECKING:
     from ..studio.requests import Order
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from ..viewer.inputs import InputKind
 
 __all__ = ["studio"]
-
-SAMPLE: Final = "sample:"
 
 
 def studio(
@@ -53,34 +50,24 @@ def studio(
     if lacking:
         complain(f"the studio needs {' and '.join(lacking)}: pip install 'unspool[studio]'")
         raise typer.Exit(USAGE)
-    if not allow_remote and not _is_loopback(host):
+    from .serving import is_loopback  # what only a server needs, no other command has to wait for
+
+    if not allow_remote and not is_loopback(host):
         complain(f"{host} can be reached by other machines: that needs --allow-remote")
         raise typer.Exit(USAGE)
     with guarded():
         try:
             order = _order(source, command or [], _schema(schema), kind, format, cut, extract)
             _serve(order, host, port, allow_remote, is_browser_wanted=not no_browser)
-        except (UnspoolError, OSError) as error:
+        except OSError as error:  # an address that is taken, or is none
             complain(str(error))
-            raise typer.Exit(BROKEN if isinstance(error, UnspoolError) else USAGE) from None
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
+            raise typer.Exit(USAGE) from None
 
 
 def _schema(file: Path | None) -> dict[str, Any] | bool | None:
     if file is None:
         return None
-    try:
-        value: Any = json.loads(file.read_bytes())
-    except (ValueError, RecursionError):
-        raise typer.BadParameter("the schema is not JSON") from None
+    value = load_json(file)
     if not isinstance(value, (dict, bool)):
         raise typer.BadParameter("the schema must be a JSON Schema: an object")
     return cast("dict[str, Any] | bool", value)
@@ -109,10 +96,11 @@ def _order(
         return Order(" ".join(words), reading, source=Command(words))
     if command:
         raise typer.BadParameter("one file or address; a command stands behind --")
-    if source == "-":
+    if Path(source) == STANDARD_INPUT:
         return Order("Standard input", reading, source=Descriptor(sys.stdin.fileno()))
-    if source.startswith(SAMPLE):
-        return sample_of(source.removeprefix(SAMPLE), reading)
+    sample = Input(Path(source)).sample
+    if sample is not None:
+        return sample_of(sample, reading)
     if is_address(source):
         return Order(source, reading, source=Address(source))
     return _order_of_file(Path(source), reading)
@@ -123,8 +111,7 @@ def _order_of_file(file: Path, reading: Reading) -> Order:
     from ..studio.requests import Order
     from ..studio.settings import Settings
 
-    if not file.exists() or file.is_dir():
-        raise typer.BadParameter(f"there is no file {shown(str(file))}")
+    checked_file(file)
     if not file.is_file():  # a pipe, say: it is read while it comes
         return Order(file.name, reading, source=Descriptor(os.open(file, os.O_RDONLY)))
     most = Settings().body
@@ -143,10 +130,8 @@ def _serve(order: Order | None, host: str, port: int, allow_remote: bool, *, is_
     from ..studio.server import StudioServer
 
     def started(url: str) -> None:
-        sys.stdout.write(f"unspool studio: {url}\n")
-        if server.remote_url != url:
-            sys.stdout.write(f"from other machines: {server.remote_url}\n")
-        sys.stdout.flush()
+        others = f"from other machines: {server.remote_url}\n" if server.remote_url != url else ""
+        write_text(f"unspool studio: {url}\n{others}")
 
     server = StudioServer(
         host=host, port=port, allow_remote=allow_remote, order=order, started=started, browser=is_browser_wanted

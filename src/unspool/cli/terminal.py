@@ -11,6 +11,7 @@ import io
 import json
 import os
 import sys
+from codecs import getincrementaldecoder
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final, NoReturn, cast, final
 
@@ -30,14 +31,17 @@ __all__ = [
     "INTERRUPTED",
     "USAGE",
     "Complaints",
+    "Outlet",
     "UsageError",
     "complain",
     "console",
+    "discard_output",
     "excuse",
     "guarded",
     "is_ascii_only",
     "prepare_streams",
     "shown",
+    "standard_output",
     "write_line",
     "write_lines",
     "write_text",
@@ -48,8 +52,10 @@ USAGE: Final = 2
 INTERRUPTED: Final = 130  # as after SIGINT
 CLOSED: Final = 141  # as after SIGPIPE
 
+CLOSED_OUTPUT: Final = "standard output is closed"
 MOST_COMPLAINTS: Final = 20
 PLAIN_LOCALES: Final = ("C", "POSIX")
+AS_LINE: Final = json.JSONEncoder(separators=(",", ":")).encode
 COERCED: Final = "C.UTF-8"  # what Python puts in the place of a plain locale, in LC_CTYPE
 
 
@@ -84,9 +90,17 @@ def shown(text: str) -> str:
     return visible(text, ascii_only=is_ascii_only())
 
 
+@final
+class _Console(Console):
+    """Where nobody reads any more, rich would end the program its own way."""
+
+    def on_broken_pipe(self) -> NoReturn:
+        raise BrokenPipeError
+
+
 def console(*, stderr: bool = False) -> Console:
     """A terminal as rich knows it: it minds NO_COLOR, and takes no markup out of any text."""
-    return Console(stderr=stderr, markup=False, emoji=False, highlight=False, safe_box=is_ascii_only())
+    return _Console(stderr=stderr, markup=False, emoji=False, highlight=False, safe_box=is_ascii_only())
 
 
 def complain(message: str) -> None:
@@ -126,7 +140,7 @@ def write_line(value: object) -> None:
 
 def write_lines(values: Iterable[object]) -> None:
     """As `write_line`, for all that one step brings."""
-    write_text("".join([json.dumps(value, separators=(",", ":")) + "\n" for value in values]))
+    write_text("".join([AS_LINE(value) + "\n" for value in values]))
 
 
 def write_text(text: str) -> None:
@@ -134,6 +148,41 @@ def write_text(text: str) -> None:
     if text:
         sys.stdout.write(text)
         sys.stdout.flush()
+
+
+def standard_output() -> io.FileIO:
+    """Standard output, for bytes, with nothing in between in which something could be kept."""
+    try:
+        return io.FileIO(sys.stdout.fileno(), "wb", closefd=False)
+    except io.UnsupportedOperation:
+        raise OSError(errno.EBADF, CLOSED_OUTPUT) from None
+
+
+@final
+class Outlet:
+    """Standard output, for bytes of others: as they are, and at once. A terminal is shown what can be seen of them."""
+
+    __slots__ = ("_decoder",)
+
+    def __init__(self) -> None:
+        is_text = sys.stdout.isatty() or not hasattr(sys.stdout, "buffer")
+        self._decoder = getincrementaldecoder("utf-8")("replace") if is_text else None
+
+    def write(self, data: bytes) -> None:
+        """Write the bytes."""
+        if self._decoder is None:
+            sys.stdout.buffer.write(data)
+            sys.stdout.flush()
+        else:
+            self._show(self._decoder.decode(data))
+
+    def close(self) -> None:
+        """Nothing more comes: half of a character is shown as what it is."""
+        if self._decoder is not None:
+            self._show(self._decoder.decode(b"", final=True))
+
+    def _show(self, text: str) -> None:
+        write_text("\n".join([shown(line) for line in text.split("\n")]))
 
 
 @contextmanager
@@ -174,10 +223,15 @@ def _let_go_of_broken_output() -> None:
     try:
         sys.stdout.flush()
     except (OSError, ValueError):
-        with suppress(OSError, ValueError):
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, sys.stdout.fileno())
-            os.close(nowhere)
+        discard_output()
+
+
+def discard_output() -> None:
+    """From now on, whatever is written to standard output goes nowhere."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def prepare_streams() -> None:
@@ -205,4 +259,4 @@ class _Closed(io.TextIOBase):
     encoding = "utf-8"
 
     def write(self, text: str, /) -> NoReturn:
-        raise OSError(errno.EBADF, "standard output is closed")
+        raise OSError(errno.EBADF, CLOSED_OUTPUT)

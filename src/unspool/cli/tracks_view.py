@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 from rich.text import Text
 
 from ..viewer.escaping import cells, clip, visible
+from ..viewer.fields import Selection
 from ..viewer.rows import window
-from ..viewer.selecting import Selection
+from .judging import Judged
 from .places import excerpt
 from .tree_view import Marks, Signs, prose_lines, row_count, tree_lines
 
@@ -16,18 +17,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from ..path import Path
     from ..select import Pattern
     from ..tree.nodes import Node
     from ..typed.partials import Resolver
-    from ..typed.resolve import Cache
     from ..typed.shape import Problem
     from ..viewer.fields import Fields
     from ..viewer.timeline import Timeline
     from ..viewer.tracks import Track
     from .places import Excerpt
 
-__all__ = ["Judged", "Look", "TracksView", "shares"]
+__all__ = ["Look", "TracksView", "shares"]
 
 LEAST: Final = 2  # lines for a track: its title and one more
 MOST_PROBLEMS: Final = 3
@@ -82,22 +81,23 @@ class TracksView:
     def _clip(self, text: str, width: int) -> str:
         return clip(text, width, ascii_only=self._signs.is_ascii)
 
-    def _has_title(self, track: Track) -> bool:
-        return len(self._timeline.tracks) > 1 or track.name != "json"
-
     def _need(self, track: Track, width: int) -> int:
         if track.is_json:
             count = max(row_count(track.state.root) if self._select is None else len(self._ids(track) or ()), 1)
         else:
             text = track.text(max(track.start_at(track.last_step), track.length - 4000))
             count = text.count("\n") + len(text) // max(width - 2, 1) + 1
-        return int(self._has_title(track)) + count + (3 if track.is_json and track.state.error is not None else 0)
+        return (
+            int(self._timeline.has_title(track.name))
+            + count
+            + (3 if track.is_json and track.state.error is not None else 0)
+        )
 
     def _track_lines(self, name: str, room: int | None, look: Look) -> Iterator[Text]:
         track = self._timeline.tracks[name]
         if room is not None and room <= 0:
             return
-        if self._has_title(track):
+        if self._timeline.has_title(name):
             yield self._title(track, look.width)
             room = None if room is None else room - 1
         if track.is_json:
@@ -242,39 +242,3 @@ class _Picked:
                 self._ids.append(field.id)
         self._seen = len(self.fields.listed)
         return self._ids
-
-
-@final
-class Judged:
-    """What does not fit the schema: in the document or the content, or, where neither is JSON, in the calls."""
-
-    def __init__(self, timeline: Timeline, resolver: Resolver[Any] | None) -> None:
-        self._timeline = timeline
-        self._resolver = resolver
-        self._caches: dict[str, tuple[int, Cache]] = {}
-
-    def problems(self, name: str | None = None) -> list[Problem]:
-        """All of them, or those of one track."""
-        if self._resolver is None:
-            return []
-        tracks = [track for track in self._timeline.tracks.values() if track.is_json]
-        main = [track for track in tracks if not track.name.startswith("call ")] or tracks
-        return [
-            problem
-            for track in main
-            if name is None or track.name == name
-            for problem in self._of(track, self._resolver)
-        ]
-
-    def paths(self, track: Track) -> frozenset[Path]:
-        """Where something is wrong in this track."""
-        return frozenset([problem.path for problem in self.problems(track.name)])
-
-    def _of(self, track: Track, resolver: Resolver[Any]) -> tuple[Problem, ...]:
-        root = track.state.root
-        first = -1 if root is None else root.id
-        known = self._caches.get(track.name)
-        cache = known[1] if known is not None and known[0] == first else None  # another document has another one
-        resolution, cache = resolver.resolve(track.state, cache)
-        self._caches[track.name] = (first, cache)
-        return resolution.problems

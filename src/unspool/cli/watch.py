@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import sys
 from collections import deque
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any, Final, final
 
 import typer
 from rich.console import Group
-from rich.live import Live
 from rich.text import Text
 
-from ..errors import PatternError, UnspoolError
+from ..errors import UnspoolError
 from ..select import compile as compile_pattern
 from .field_lines import FieldLines
-from .gathering import begin, problems
-from .reading import Cut, Extract, Format, Kind
+from .judging import Judged
+from .options import Cut, Extract, File, Format, Kind, Select
+from .pacing import PAUSE, Clock, ticking
+from .reading import STANDARD_INPUT, Input
 from .schemas import load_schema
-from .sources import Sample, Source, source_of
 from .status import status_line, summary
-from .terminal import BROKEN, Complaints, UsageError, console, guarded, is_ascii_only, shown
-from .ticking import PAUSE, ticking
-from .tracks_view import Judged, Look, TracksView
+from .terminal import BROKEN, Complaints, console, guarded, is_ascii_only, shown, write_text
+from .tracks_view import Look, TracksView
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
     from ..typed.partials import Resolver
     from ..viewer.opening import TimedItem
     from ..viewer.timeline import Timeline
-    from .reading import Input
 
 __all__ = ["watch"]
 
@@ -44,9 +41,8 @@ JOINED: Final = 200  # lines that are written at once
 
 
 def watch(
-    file: Source = "-",
-    sample: Sample = None,
-    select: Annotated[str | None, typer.Option("--select", metavar="PATTERN", help="These fields only.")] = None,
+    file: File = STANDARD_INPUT,
+    select: Select = None,
     schema: Annotated[
         str | None, typer.Option("--schema", help="A file with a JSON Schema, or MODULE:CLASS: mark what does not fit.")
     ] = None,
@@ -65,24 +61,17 @@ def watch(
     nothing waits unless a speed is given.
     """
     with guarded():
-        pattern = _pattern(select)
+        pattern = None if select is None else compile_pattern(select)
         resolver = None if schema is None else load_schema(schema)
         out = console()
         is_screen = out.is_terminal and not out.is_dumb_terminal
         pace = speed if speed is not None else 1.0 if is_screen else 0.0
-        _, source = source_of(file, sample, kind=kind, format=format, cut=cut, most_steps=MOST_STEPS)
+        source = Input(file, kind, format, cut).cut_into(MOST_STEPS)
         watched = _Watched(source, extract=extract, speed=pace)
         if is_screen:
             _on_screen(watched, out, pattern, resolver)
         else:
             _in_lines(watched, pattern, resolver)
-
-
-def _pattern(text: str | None) -> Pattern | None:
-    try:
-        return None if text is None else compile_pattern(text)
-    except PatternError as error:
-        raise UsageError(f"--select: {error}") from None
 
 
 @final
@@ -101,7 +90,7 @@ class _Watched:
     def ticks(self) -> Iterator[bool]:
         """True for each step, False for each tick in between."""
         try:
-            for tick in ticking(self._source, self._opening, self._speed):
+            for tick in ticking(self._source, self._opening, self._speed, Clock()):
                 if tick is None:
                     yield False
                 else:
@@ -112,14 +101,14 @@ class _Watched:
 
     def _add(self, tick: TimedItem) -> None:
         if self.timeline is None:
-            self.timeline = begin(self._opening, extract=self._extract)
+            self.timeline = self._opening.timeline(extract=self._extract)
         self.timeline.add(tick.time, tick.item)
         self._at = monotonic()
 
     def finish(self) -> Timeline:
         """The whole."""
         if self.timeline is None:
-            self.timeline = begin(self._opening, extract=self._extract)
+            self.timeline = self._opening.timeline(extract=self._extract)
         self.timeline.finish(self.timeline.duration, self._problem)
         return self.timeline
 
@@ -135,6 +124,8 @@ class _Watched:
 
 
 def _on_screen(watched: _Watched, out: Console, pattern: Pattern | None, resolver: Resolver[Any] | None) -> None:
+    from rich.live import Live  # what only a screen needs, no other command has to wait for
+
     screen = _Screen(watched, out, pattern, resolver)
     with Live(screen.waiting(), console=out, screen=True, auto_refresh=False, redirect_stdout=False) as live:
         for is_step in watched.ticks():
@@ -143,7 +134,7 @@ def _on_screen(watched: _Watched, out: Console, pattern: Pattern | None, resolve
     timeline = watched.finish()
     view = screen.view(timeline)
     _write_all(out, view.lines(Look(out.width, None, None)))
-    wrong, invalid = problems(timeline), view.problems
+    wrong, invalid = timeline.problems(), view.problems
     broken = [problem for problem in wrong if problem not in _shown_in_tree(timeline)]
     for problem in broken:
         out.print(Text(shown(problem), style="bold red"), soft_wrap=True)
@@ -252,13 +243,10 @@ def _in_lines(watched: _Watched, pattern: Pattern | None, resolver: Resolver[Any
     lines = lines or FieldLines(timeline, pattern)
     _write(lines.take())
     _write(lines.close())
-    for problem in problems(timeline):
+    for problem in timeline.problems():
         complaints.add(problem)
     complaints.settle()
 
 
 def _write(lines: Iterator[str]) -> None:
-    text = "".join([f"{line}\n" for line in lines])
-    if text:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+    write_text("".join([f"{line}\n" for line in lines]))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -65,6 +66,7 @@ class Studio:
         self.settings: Final = settings or Settings()
         self.sessions: Final = Sessions(self.settings)
         self.followers: Final = Followers(abort)
+        self._uploads = asyncio.Semaphore(self.settings.uploads)
         self.opened: str | None = None
         """The session that the command line asked for."""
         self._static = {entry.name: entry for entry in (files(__package__ or "") / "static").iterdir()}
@@ -82,11 +84,12 @@ class Studio:
             HTTPException: _refused,
             UnspoolError: _unfit,
             FullError: _full,
+            ClientDisconnect: _left,
             Exception: _failed,
         }
         inner = Starlette(routes=routes, exception_handlers=handlers)
         inner.router.redirect_slashes = False
-        self.app: Final = Guard(inner, door, most=self.settings.body, most_drained=self.settings.drained)
+        self.app: Final = Guard(inner, door, self.settings)
 
     async def open(self, order: Order) -> Entry:
         """Make a session."""
@@ -134,15 +137,16 @@ class Studio:
         )
 
     async def _create(self, request: Request) -> Response:
-        body = await request.body()
         media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if media == UPLOAD:
-            order = upload_of(body, request.query_params)
-        elif media == "application/json":
-            order = await asyncio.to_thread(order_of, body)
-        else:
+        if media not in (UPLOAD, "application/json"):
             raise HTTPException(415, f"the body must be application/json or {UPLOAD}")
-        entry = await self.open(order)
+        async with self._uploads:
+            body = await request.body()
+            if media == UPLOAD:
+                order = upload_of(body, request.query_params)
+            else:
+                order = await asyncio.to_thread(order_of, body)
+            entry = await self.open(order)
         return answer({"id": entry.session.id}, 201)
 
     async def _delete(self, request: Request) -> Response:
@@ -152,15 +156,21 @@ class Studio:
 
     async def _demand(self, request: Request) -> Response:
         entry = self._entry(request)
-        schema = schema_of(await asyncio.to_thread(json_object, await request.body()))
-        await asyncio.to_thread(entry.session.demand, schema)
+        async with self._uploads:
+            schema = schema_of(await asyncio.to_thread(json_object, await request.body()))
+            await asyncio.to_thread(entry.session.demand, schema)
         await self.sessions.renew(entry, with_waterfall=False)
         return Response(status_code=204)
 
     async def _view(self, request: Request) -> Response:
         entry = self._entry(request)
         wish = wish_of(request.query_params)
-        view = await asyncio.to_thread(entry.session.view, wish)
+        # One at a time: of a session whose views take long, those that wait hold no thread that others could use, and
+        # those that nobody waits for any more are not made.
+        async with entry.viewing:
+            if await request.is_disconnected():
+                raise ClientDisconnect
+            view = await asyncio.to_thread(entry.session.view, wish)
         return answer(view)
 
     async def _stream(self, request: Request) -> Response:
@@ -191,6 +201,10 @@ def _unfit(request: Request, error: UnspoolError) -> Response:
 
 def _full(request: Request, error: FullError) -> Response:
     return answer({"error": "every session is in use; close one"}, 429)
+
+
+def _left(request: Request, error: ClientDisconnect) -> Response:
+    return Response(status_code=400)  # nobody sees it
 
 
 def _failed(request: Request, error: Exception) -> Response:

@@ -1,6 +1,7 @@
 """The session document: what a page knows of a whole stream; and the difference between two of them, as a JSON Patch.
 
-The document is small whatever the stream is: it has the bars of the waterfall, and no values.
+The document is small whatever the stream is: it has the bars of the waterfall, and no values. What is said in it, or in
+a view, is clipped: a path is as long as its keys are, a key may be as long as a text, and every row has a path.
 """
 
 from __future__ import annotations
@@ -11,16 +12,32 @@ from ..viewer.waterfall import layout
 
 if TYPE_CHECKING:
     from ..patch import Operation
+    from ..path import Path
     from ..viewer.timeline import Timeline
     from ..viewer.tracks import Track
 
-__all__ = ["described", "diff", "drawn"]
+__all__ = ["clipped", "described", "diff", "drawn", "shown_path"]
 
 MOST_NOTES: Final = 200
 LONGEST_NOTE: Final = 1_000
 LONGEST_LABEL: Final = 200
+LONGEST_PATH: Final = 1_000
 DIGITS: Final = 6  # of a time: microseconds
 SHARE_DIGITS: Final = 3  # a share that changes by less is not worth a patch
+
+
+def clipped(text: str, most: int) -> str:
+    """The text, or how it begins.
+
+    >>> clipped("Trip to Fuji", 4)
+    'Trip…'
+    """
+    return text if len(text) <= most else text[:most] + "…"
+
+
+def shown_path(path: Path | str) -> str:
+    """A path as it is shown: the same one is the same text everywhere."""
+    return clipped(str(path), LONGEST_PATH)
 
 
 def described(timeline: Timeline) -> dict[str, Any]:
@@ -31,7 +48,9 @@ def described(timeline: Timeline) -> dict[str, Any]:
         "last": timeline.last,
         "duration": round(timeline.duration, DIGITS),
         "characters": timeline.sizes[-1],
-        "notes": [{"step": note.step, "text": note.text[:LONGEST_NOTE]} for note in timeline.notes[-MOST_NOTES:]],
+        "notes": [
+            {"step": note.step, "text": clipped(note.text, LONGEST_NOTE)} for note in timeline.notes[-MOST_NOTES:]
+        ],
         "tracks": [_track(timeline, track) for track in timeline.tracks.values()],
     }
 
@@ -40,11 +59,11 @@ def _track(timeline: Timeline, track: Track) -> dict[str, Any]:
     state = track.state if track.is_json else None
     return {
         "name": track.name,
-        "label": timeline.label(track.name)[:LONGEST_LABEL],
+        "label": clipped(timeline.label(track.name), LONGEST_LABEL),
         "is_json": track.is_json,
         "length": track.length,
         "bytes": track.size,
-        "error": None if state is None or state.error is None else str(state.error),
+        "error": None if state is None or state.error is None else clipped(str(state.error), LONGEST_NOTE),
         "is_complete": timeline.is_finished if state is None else state.is_complete,
     }
 
@@ -58,7 +77,8 @@ def drawn(timeline: Timeline) -> dict[str, Any]:
         "bars": [
             {
                 **bar._asdict(),
-                "label": bar.label[:LONGEST_LABEL],
+                "label": clipped(bar.label, LONGEST_LABEL),
+                "path": shown_path(bar.path),
                 "first": round(bar.first, DIGITS),
                 "complete": None if bar.complete is None else round(bar.complete, DIGITS),
                 "share": round(bar.share, SHARE_DIGITS),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from .document import clipped
+
 if TYPE_CHECKING:
     from ..llm.state import MessageState
     from ..parsing import ParserState
@@ -21,11 +23,11 @@ WHY: Final = {"bom": "a byte order mark", "prose": "prose", "fence": "a Markdown
 def diagnostics(timeline: Timeline, step: int, state: ParserState | None) -> list[dict[str, Any]]:
     """What was odd up to this step: of the input, of the message, and of the text around the JSON."""
     notes = [note for note in timeline.notes if note.step <= step][-MOST_NOTES:]
-    found: list[dict[str, Any]] = [{"step": note.step, "text": note.text[:LONGEST]} for note in notes]
+    found: list[dict[str, Any]] = [{"step": note.step, "text": clipped(note.text, LONGEST)} for note in notes]
     message = timeline.message(step)
     if message is not None:
-        found += [{"text": str(one)[:LONGEST]} for one in message.diagnostics]
-        found += [{"text": str(one)[:LONGEST]} for one in message.errors]
+        found += [{"text": clipped(str(one), LONGEST)} for one in message.diagnostics]
+        found += [{"text": clipped(str(one), LONGEST)} for one in message.errors]
     if state is not None:
         found += [
             {"text": f"skipped at offset {one.offset}: {WHY.get(one.why, one.why)}, {one.length:,} characters"}
@@ -65,5 +67,7 @@ def _message(message: MessageState) -> dict[str, Any]:
         status = "failed" if call.error is not None else "complete" if call.is_complete else "open"
         known[f"call {call.index}"] = f"{call.name or '(no name yet)'}: {status}"
     return {
-        name: value[:LONGEST] if isinstance(value, str) else value for name, value in known.items() if value is not None
+        name: clipped(value, LONGEST) if isinstance(value, str) else value
+        for name, value in known.items()
+        if value is not None
     }

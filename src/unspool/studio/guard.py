@@ -7,9 +7,9 @@ something carries a header that such a page cannot send without asking first. No
 
 from __future__ import annotations
 
+import asyncio
 import json
 import secrets
-from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final, final
 from urllib.parse import parse_qs
@@ -18,6 +18,8 @@ from starlette.exceptions import HTTPException
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from .settings import Settings
 
 __all__ = ["HEADERS", "Door", "Guard"]
 
@@ -71,14 +73,9 @@ class Door:
         return name in self._names or (self.is_everywhere and (name in LOOPBACK or _is_address(name.strip("[]"))))
 
     def opens_for(self, cookies: str) -> bool:
-        """Whether the cookies hold the token."""
-        if self.token is None:
-            return True
-        try:
-            morsel = SimpleCookie(cookies).get(self.cookie)
-        except CookieError:
-            return False
-        return morsel is not None and self.fits(morsel.value)
+        """Whether the cookies hold the token. Those of other servers on this machine are there, too."""
+        pairs = [cookie.strip().partition("=") for cookie in cookies.split(";")]
+        return any(name == self.cookie and self.fits(value) for name, _, value in pairs)
 
     def fits(self, token: str) -> bool:
         """Whether this is the token."""
@@ -101,11 +98,10 @@ def _is_loopback(host: str) -> bool:
 class Guard:
     """The outermost layer of the application."""
 
-    def __init__(self, app: ASGIApp, door: Door, *, most: int, most_drained: int) -> None:
+    def __init__(self, app: ASGIApp, door: Door, settings: Settings) -> None:
         self._app = app
         self._door = door
-        self._most = most
-        self._most_drained = most_drained
+        self._settings = settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request in, or say why not."""
@@ -128,8 +124,10 @@ class Guard:
         refusal = self._refusal(scope, headers)
         if refusal is not None:
             await _answer(dressed, *refusal)
+        elif self._brings_token(scope):
+            await self._keep_token(dressed)
         elif self._door.token is not None and not self._door.opens_for(_text(headers.get(b"cookie", b""))):
-            await self._ask_for_token(scope, dressed)
+            await _answer(dressed, 401, "open the address that was printed, with its token")
         else:
             await self._app(scope, self._counted(receive, headers), dressed)
 
@@ -147,34 +145,53 @@ class Guard:
             return 403, "what changes something needs the header X-Unspool: 1"
         return None
 
-    async def _ask_for_token(self, scope: Scope, send: Send) -> None:
-        """The first visit brings the token in its address; from then on the browser has it as a cookie."""
-        token = parse_qs(_text(scope["query_string"])).get("token", [""])[0]
-        if scope["path"] != "/" or scope["method"] not in SAFE_METHODS or not self._door.fits(token):
-            await _answer(send, 401, "open the address that was printed, with its token")
-            return
-        cookie = f"{self._door.cookie}={token}; Path=/; HttpOnly; SameSite=Strict"
+    def _brings_token(self, scope: Scope) -> bool:
+        """The address that is printed has the token in it."""
+        if self._door.token is None or scope["path"] != "/" or scope["method"] not in SAFE_METHODS:
+            return False
+        return self._door.fits(parse_qs(_text(scope["query_string"])).get("token", [""])[0])
+
+    async def _keep_token(self, send: Send) -> None:
+        """From now on the browser has it as a cookie, and its address no more."""
+        cookie = f"{self._door.cookie}={self._door.token}; Path=/; HttpOnly; SameSite=Strict"
         headers = [(b"location", b"/"), (b"set-cookie", cookie.encode()), (b"content-length", b"0")]
         await send({"type": "http.response.start", "status": 303, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
 
     def _counted(self, receive: Receive, headers: dict[bytes, bytes]) -> Receive:
-        """`receive`, which ends with 413 when the body does not end in time, also where nobody said how long it is."""
-        too_large = HTTPException(413, f"too large: {self._most:,} bytes is the most that is taken")
+        """`receive`, for a body that ends: with 413 if it is too long, whether its length was told or not; with 408 if
+        it takes too long."""
+        most, patience = self._settings.body, self._settings.upload
+        most_read = most + self._settings.drained
+        too_large = HTTPException(413, f"too large: {most:,} bytes is the most that is taken")
         length = _text(headers.get(b"content-length", b""))
         told = int(length[:20]) if length.isascii() and length.isdigit() else 0
         count = 0
+        is_whole = False
+        deadline: float | None = None
+
+        async def more() -> Message:
+            nonlocal count, is_whole, deadline
+            if is_whole:  # what comes now is that the client has gone, whenever that is
+                return await receive()
+            now = asyncio.get_running_loop().time()
+            deadline = deadline or now + patience
+            try:
+                async with asyncio.timeout_at(deadline):
+                    message = await receive()
+            except TimeoutError:
+                raise HTTPException(408, "the body did not come in time", {"Connection": "close"}) from None
+            count += len(message.get("body", b""))
+            is_whole = not message.get("more_body", False)
+            return message
 
         async def counted() -> Message:
-            nonlocal count
-            if told > self._most + self._most_drained:
+            if told > most_read:
                 raise too_large
-            message = await receive()
-            count += len(message.get("body", b""))
-            if count > self._most or told > self._most:
-                while message.get("more_body", False) and count <= self._most + self._most_drained:
-                    message = await receive()
-                    count += len(message.get("body", b""))
+            message = await more()
+            if max(count, told) > most:
+                while not is_whole and count <= most_read:
+                    await more()
                 raise too_large
             return message
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Order", "check_format", "json_object", "order_of", "sample_of", "schema_of", "upload_of"]
 
 LONGEST_TITLE: Final = 200
-MOST_CUT: Final = 16 * 1024 * 1024
+MOST_CUT: Final = 1_000_000  # what a step brought is read again for each view of it
 INPUTS: Final = ("text", "sample", "url")
 
 
@@ -81,7 +81,7 @@ def upload_of(body: bytes, query: Mapping[str, str]) -> Order:
     cut = query.get("cut")
     if cut:
         if not cut.isascii() or not cut.isdigit() or len(cut) > 9:
-            raise OptionsError("cut must be a whole number from 1 up")
+            raise OptionsError(f"cut must be a whole number from 1 to {MOST_CUT:,}")
         asked["cut"] = int(cut)
     asked["extract"] = query.get("extract", "") in ("1", "true")
     schema = query.get("schema")
@@ -99,7 +99,7 @@ def _reading(asked: Mapping[str, Any]) -> Reading:
         raise OptionsError(f"kind must be one of {', '.join(InputKind)}")
     check_format(wire)
     if cut is not None and (type(cut) is not int or not 1 <= cut <= MOST_CUT):
-        raise OptionsError("cut must be a whole number from 1 up")
+        raise OptionsError(f"cut must be a whole number from 1 to {MOST_CUT:,}")
     if extract is not None and not isinstance(extract, bool):
         raise OptionsError("extract must be true or false")
     return Reading(None if kind is None else InputKind(kind), wire, cut, bool(extract), schema_of(asked))

@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING, Any, Final, final
 from ..errors import OptionsError
 from ..typed.outcome import Missing
 from ..typed.partials import partial
+from .document import clipped, shown_path
 
 if TYPE_CHECKING:
     from ..parsing import ParserState
     from ..typed.outcome import Resolution
     from ..typed.partials import Resolver
     from ..typed.resolve import Cache
+    from ..typed.shape import Problem
 
 __all__ = ["Typing"]
 
 MOST_PROBLEMS: Final = 100
 MOST_MISSING: Final = 100
 LONGEST_VALUE: Final = 20_000
+LONGEST_PROBLEM: Final = 1_000
 MOST_CACHES: Final = 32
 
 
@@ -57,9 +60,13 @@ class Typing:
         return {
             "status": type(resolution).__name__.lower(),
             "value": "" if isinstance(resolution, Missing) else _spelled(resolution),
-            "problems": [{"path": str(one.path), "text": f"{one.code}: expected {one.expected}"} for one in problems],
-            "missing": [str(path) for path in resolution.missing[:MOST_MISSING]],
+            "problems": [{"path": shown_path(one.path), "text": _problem(one)} for one in problems],
+            "missing": [shown_path(path) for path in resolution.missing[:MOST_MISSING]],
         }
+
+
+def _problem(problem: Problem) -> str:
+    return clipped(f"{problem.code}: expected {problem.expected}", LONGEST_PROBLEM)
 
 
 def _spelled(resolution: Resolution[Any]) -> str:
@@ -71,5 +78,4 @@ def _spelled(resolution: Resolution[Any]) -> str:
         size += len(piece)
         if size > LONGEST_VALUE:
             break
-    text = "".join(pieces)
-    return text if len(text) <= LONGEST_VALUE else text[:LONGEST_VALUE] + "…"
+    return clipped("".join(pieces), LONGEST_VALUE)

@@ -66,18 +66,41 @@ class _Connections:
             transport.abort()
 
 
-def _protocol(connections: _Connections, buffer: int) -> type[asyncio.Protocol]:
+def _protocol(connections: _Connections, settings: Settings) -> type[asyncio.Protocol]:
     class Protocol(H11Protocol):
-        """As uvicorn has it; its connections are known."""
+        """As uvicorn has it; its connections are known, and end where nothing is asked for."""
+
+        _limit: asyncio.TimerHandle | None = None
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
-            transport.set_write_buffer_limits(high=buffer)
+            transport.set_write_buffer_limits(high=settings.slice)
             if self.client is not None:
                 connections.open[self.client] = transport
+            self._watch()
+
+        def handle_events(self) -> None:
+            super().handle_events()
+            self._watch()
+
+        def _watch(self) -> None:
+            """A request that has begun must be there soon, however slowly it comes; so must the end of a body that was
+            answered before it came."""
+            is_waiting = self.conn.their_state in (h11.IDLE, h11.ERROR) or self.cycle.response_complete
+            if not is_waiting and self._limit is not None:
+                self._limit.cancel()
+                self._limit = None
+            elif is_waiting and self._limit is None:
+                self._limit = self.loop.call_later(settings.head, self.transport.abort)
+
+        def _unsupported_upgrade_warning(self) -> None:
+            """There are no web sockets here, and no need to say so in the terminal."""
 
         def send_400_response(self, msg: str) -> None:
             """What is no HTTP gets the headers that every answer has."""
+            if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):  # there was an answer already
+                self.transport.close()
+                return
             body = json.dumps({"error": "this is no HTTP request that can be read"}).encode()
             headers = [*HEADERS, (b"content-type", b"application/json"), (b"connection", b"close")]
             for event in (h11.Response(status_code=400, headers=headers), h11.Data(data=body), h11.EndOfMessage()):
@@ -85,6 +108,8 @@ def _protocol(connections: _Connections, buffer: int) -> type[asyncio.Protocol]:
             self.transport.close()
 
         def connection_lost(self, exc: Exception | None) -> None:
+            if self._limit is not None:
+                self._limit.cancel()
             if self.client is not None:
                 connections.open.pop(self.client, None)
             super().connection_lost(exc)
@@ -123,7 +148,7 @@ class StudioServer(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 self.studio.app,
-                http=_protocol(connections, settings.slice),
+                http=_protocol(connections, settings),
                 ws="none",
                 lifespan="off",
                 log_config=None,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Reading", "Renewal", "Session"]
 
-MOST_STEPS: Final = 100_000  # that a text is cut into, unless the user says how
+MOST_STEPS: Final = 100_000  # that a text is cut into: what comes next costs memory for each
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Session:
     def load(self, data: bytes) -> None:
         """Read an input that is all there."""
         reading = self._reading
-        cut = reading.cut or max(CUT, -(-len(data) // MOST_STEPS))
+        cut = max(reading.cut or CUT, -(-len(data) // MOST_STEPS))
         opening = Opening(reading.kind, format=reading.format, cut=cut)
         with self._lock:
             self.size = len(data)

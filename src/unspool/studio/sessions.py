@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from contextlib import aclosing, suppress
+from contextlib import aclosing, contextmanager, suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -16,6 +16,8 @@ from .log import Log
 from .session import Session
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from .live import Source
     from .session import Reading
     from .settings import Settings
@@ -43,6 +45,7 @@ class Entry:
         self.task: asyncio.Task[None] | None = None
         """What reads a live one."""
         self.renewing: Final = asyncio.Lock()
+        self.viewing: Final = asyncio.Lock()
 
     @property
     def may_go(self) -> bool:
@@ -58,6 +61,7 @@ class Sessions:
         self._settings = settings
         self._entries: dict[str, Entry] = {}
         self._making = 0
+        self._arriving = 0  # bytes of live texts that are being read
         self._loads = asyncio.Semaphore(settings.loads)
 
     def __len__(self) -> int:
@@ -73,32 +77,44 @@ class Sessions:
     async def load(self, title: str, data: bytes, reading: Reading) -> Entry:
         """A session for an input that is all there. Raises `UnspoolError` for options that cannot be."""
         async with self._loads:
-            entry = await self._make(title, reading, len(data), is_live=False)
-            self._making += 1
-            try:
+            with self._room(len(data)):
+                entry = await self._make(title, reading, is_live=False)
                 await asyncio.to_thread(entry.session.load, data)
                 await self.renew(entry, with_waterfall=True, is_first=True)
-            finally:
-                self._making -= 1
-        self._entries[entry.session.id] = entry
+                self._entries[entry.session.id] = entry
         return entry
 
     async def follow(self, title: str, source: Source, reading: Reading) -> Entry:
         """A session for an input that is read while it comes."""
-        entry = await self._make(title, reading, 0, is_live=True)
-        entry.session.begin()
-        await self.renew(entry, with_waterfall=True, is_first=True)
-        self._entries[entry.session.id] = entry
+        with self._room(0):
+            entry = await self._make(title, reading, is_live=True)
+            entry.session.begin()
+            await self.renew(entry, with_waterfall=True, is_first=True)
+            self._entries[entry.session.id] = entry
         entry.task = asyncio.create_task(self._read(entry, source))
         return entry
 
-    async def _make(self, title: str, reading: Reading, size: int, *, is_live: bool) -> Entry:
-        self._make_room(size)
+    async def _make(self, title: str, reading: Reading, *, is_live: bool) -> Entry:
         settings = self._settings
         token = secrets.token_urlsafe(16)
         session = await asyncio.to_thread(Session, token, title, reading, is_live=is_live)
         log = Log({}, most_patches=settings.log_patches, most_bytes=settings.log_bytes, retry=settings.retry)
         return Entry(session, log)
+
+    @property
+    def size(self) -> int:
+        """Of all texts, in bytes."""
+        return sum([entry.session.size for entry in self._entries.values()])
+
+    @contextmanager
+    def _room(self, size: int) -> Generator[None]:
+        """Room for one more, that nobody else takes while it is made."""
+        self._make_room(size)
+        self._making += 1
+        try:
+            yield
+        finally:
+            self._making -= 1
 
     def _make_room(self, size: int) -> None:
         """Drop those that nobody follows, the oldest first and live ones last, until there is room for one more."""
@@ -106,8 +122,7 @@ class Sessions:
         idle = [entry for entry in self._entries.values() if entry.may_go]
         idle.sort(key=lambda entry: entry.session.is_live)
         while self._entries and (
-            len(self._entries) + self._making >= settings.sessions
-            or size + sum([entry.session.size for entry in self._entries.values()]) > settings.total
+            len(self._entries) + self._making >= settings.sessions or size + self.size > settings.total
         ):
             if not idle:
                 raise FullError
@@ -163,13 +178,19 @@ class Sessions:
                         await asyncio.to_thread(session.settle)
                         continue
                     begin = now if begin is None else begin
-                    room = settings.body - session.size
-                    if not await asyncio.to_thread(session.take, now - begin, data[:room]):
+                    room = max(min(settings.body - session.size, settings.total - self.size - self._arriving), 0)
+                    piece = data[:room]
+                    self._arriving += len(piece)
+                    try:
+                        is_well = await asyncio.to_thread(session.take, now - begin, piece)
+                    finally:
+                        self._arriving -= len(piece)
+                    if not is_well:
                         break
                     if now - begin > settings.patience:  # what never pauses must show what it is, too
                         await asyncio.to_thread(session.settle)
                     if len(data) > room:
-                        problem = f"more than {settings.body:,} bytes: the rest is not read"
+                        problem = f"more than {session.size:,} bytes: the rest is not read"
                         break
         except OSError as error:
             problem = str(error) or type(error).__name__

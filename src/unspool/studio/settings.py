@@ -18,9 +18,15 @@ class Settings:
     """The longest request body, and the most that is read of a live source."""
     drained: int = 64 * MIB
     """How much of a body that is too long is read and dropped, so that its sender gets to see the answer."""
+    upload: float = 120.0
+    """How long a body may take."""
+    uploads: int = 8
+    """How many bodies are read, or made sessions of, at once."""
+    head: float = 15.0
+    """How long a connection may take to say what it wants."""
     sessions: int = 16
     total: int = 64 * MIB
-    """Of the texts of all sessions together; one session may always be kept."""
+    """Of the texts of all sessions together; one that is loaded may always be kept."""
     loads: int = 2
     """How many sessions are made at once."""
     streams: int = 512

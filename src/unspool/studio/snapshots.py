@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..path import ROOT, Path
 from ..viewer.inputs import DOCUMENT
+from .document import clipped, shown_path
 
 if TYPE_CHECKING:
     from ..viewer.inputs import Item
@@ -34,18 +35,18 @@ def snapshot(timeline: Timeline, step: int, wish: Wish) -> dict[str, Any] | None
     is_flush = now != step
     added = [] if is_flush or new is NOTHING else _added(old, new)
     inmost = None if is_flush or item.open is None else Path.of(*item.open)
-    waiting = [] if inmost is None else [str(inmost / key) for key in item.waiting]
+    waiting = [] if inmost is None else [shown_path(inmost / key) for key in item.waiting[:MOST_PATHS]]
     rule = 3 if waiting else 6 if not is_flush and new is not NOTHING and not added else None
     open_rule = None if inmost is None or inmost.step is None else 5 if isinstance(inmost.step, int) else 2
     return {
         "text": _pretty(new, item.raw),
         "added": added[:MOST_PATHS],
         "written": _written(timeline, step, wish),
-        "open": None if inmost is None else str(inmost),
+        "open": None if inmost is None else shown_path(inmost),
         "open_rule": open_rule,
         "waiting": waiting,
         "rule": rule,
-        "why": _why(item, is_flush, rule, open_rule, inmost, len(waiting)),
+        "why": _why(item, is_flush, rule, open_rule, inmost),
     }
 
 
@@ -64,8 +65,7 @@ def _value(item: Item) -> Any:
 
 
 def _pretty(value: Any, raw: str) -> str:
-    text = raw if value is NOTHING else json.dumps(value, indent=2, ensure_ascii=False)
-    return text if len(text) <= LONGEST else text[:LONGEST] + "…"
+    return clipped(raw if value is NOTHING else json.dumps(value, indent=2, ensure_ascii=False), LONGEST)
 
 
 def _written(timeline: Timeline, step: int, wish: Wish) -> str:
@@ -85,7 +85,7 @@ def _added(old: Any, new: Any) -> list[str]:
         before, now, path = pairs.pop()
         if type(before) is not type(now) or not isinstance(now, (dict, list)):
             if type(before) is not type(now) or before != now:
-                found.append(str(path))
+                found.append(shown_path(path))
         else:
             known, inside = _steps(before), _steps(now)
             pairs += [(known.get(step, NOTHING), value, path / step) for step, value in reversed(inside.items())]
@@ -96,20 +96,25 @@ def _steps(container: Any) -> dict[str | int, Any]:
     return dict(container.items() if isinstance(container, dict) else enumerate(container))  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]
 
 
-def _why(item: Item, is_flush: bool, rule: int | None, open_rule: int | None, open: Path | None, waiting: int) -> str:
+def _why(item: Item, is_flush: bool, rule: int | None, open_rule: int | None, inmost: Path | None) -> str:
     if is_flush:
         return "Rule 7: the stream has ended, so what was open or waiting is complete."
-    if item.problem and open is None:
-        return item.problem
+    if item.problem and inmost is None:
+        return clipped(item.problem, LONGEST)
     words: list[str] = []
     if rule == 6:
         words.append("Rule 6: the snapshot is equal to the one before, and a pause is not an end: nothing is written.")
     if rule == 3:
-        words.append(f"Rule 3: {waiting} values may be the one that is being written, so none of them is written yet.")
-    if open_rule == 2:
-        words.append(f"Rule 2: only {open} may still be growing, so it stays open.")
-    if open_rule == 5:
-        words.append(f"Rule 5: {open} is the last item of its array, so it stays open; the items before it are whole.")
+        words.append(
+            f"Rule 3: {len(item.waiting)} values may be the one that is being written, so none of them is written yet."
+        )
+    if inmost is not None and open_rule is not None:
+        place = shown_path(inmost)
+        words.append(
+            f"Rule 2: only {place} may still be growing, so it stays open."
+            if open_rule == 2
+            else f"Rule 5: {place} is the last item of its array, so it stays open; the items before it are whole."
+        )
     if item.problem:
         words.append(item.problem)
-    return " ".join(words)
+    return clipped(" ".join(words), LONGEST)

@@ -11,6 +11,7 @@ from ..events import Kind
 from ..parsing import create_state, finalize, parse_chunk
 from ..viewer.inputs import InputKind
 from ..viewer.rows import matching, window
+from .document import clipped, shown_path
 from .facts import diagnostics, facts
 from .snapshots import snapshot
 
@@ -44,6 +45,7 @@ def view(timeline: Timeline, wish: Wish, completions: list[int], typing: Typing)
     return {
         "step": step,
         "time": round(timeline.times[step], 6),
+        "characters": timeline.sizes[step],
         "last": timeline.last,
         "duration": round(timeline.duration, 6),
         "track": None if track is None else track.name,
@@ -51,7 +53,8 @@ def view(timeline: Timeline, wish: Wish, completions: list[int], typing: Typing)
         "next_completion": completions[after] if after < len(completions) else None,
         "text": _text(track, state, step, wish),
         "tree": _tree(track, state, step, wish),
-        "open_path": "" if state is None else str(state.open_path),
+        "filter_problem": wish.filter_problem,
+        "open_path": "" if state is None else shown_path(state.open_path),
         "expecting": "" if state is None else state.expecting,
         "error": None if state is None or state.error is None else _error(state.error),
         "events": _events(timeline, track, step),
@@ -118,16 +121,18 @@ def _root_before(track: Track, step: int) -> Node | None:
 
 
 def _row(row: Row) -> dict[str, Any]:
-    return {**row._asdict(), "key": row.path.step, "path": str(row.path)}
+    key = row.path.step
+    key = clipped(key, LONGEST_VALUE) if isinstance(key, str) else key
+    return {**row._asdict(), "key": key, "path": shown_path(row.path)}
 
 
 def _error(error: JSONSyntaxError) -> dict[str, Any]:
     return {
-        "text": str(error),
+        "text": clipped(str(error), LONGEST_OPERATION),
         "offset": error.offset,
         "line": error.line,
         "column": error.column,
-        "path": str(error.path),
+        "path": shown_path(error.path),
         "expected": error.expected,
     }
 
@@ -135,7 +140,8 @@ def _error(error: JSONSyntaxError) -> dict[str, Any]:
 def _events(timeline: Timeline, track: Track | None, step: int) -> dict[str, Any]:
     events = [] if track is None or not track.is_json or not step else _events_of(timeline, track, step)
     rows = [
-        {"kind": str(event.kind), "path": str(event.path), "value": _spelled(event)} for event in events[:MOST_EVENTS]
+        {"kind": str(event.kind), "path": shown_path(event.path), "value": _spelled(event)}
+        for event in events[:MOST_EVENTS]
     ]
     return {"total": len(events), "rows": rows}
 
@@ -160,13 +166,13 @@ def _told(before: ParserState, after: ParserState) -> tuple[Event, ...]:
 
 def _spelled(event: Event) -> str:
     if event.kind is Kind.ERROR:
-        return str(event.value)
+        return clipped(str(event.value), LONGEST_OPERATION)
     if event.value is None and event.kind is not Kind.COMPLETE_NULL:
         return ""
     if event.raw is not None:
-        return _clipped(event.raw, LONGEST_VALUE)
+        return clipped(event.raw, LONGEST_VALUE)
     value = event.value[: LONGEST_VALUE + 1] if isinstance(event.value, str) else event.value
-    return _clipped(json.dumps(value, ensure_ascii=False), LONGEST_VALUE)
+    return clipped(json.dumps(value, ensure_ascii=False), LONGEST_VALUE)
 
 
 def _patches(timeline: Timeline, track: Track | None, step: int) -> dict[str, Any]:
@@ -177,13 +183,9 @@ def _patches(timeline: Timeline, track: Track | None, step: int) -> dict[str, An
         "count": len(operations),
         "bytes": sum([_size(one.patch) for one in changes]),
         "text_bytes": sum([_size(one.text) for one in changes]),
-        "rows": [_clipped(row, LONGEST_OPERATION) for row in rows],
+        "rows": [clipped(row, LONGEST_OPERATION) for row in rows],
     }
 
 
 def _size(text: str) -> int:
     return len(text.encode(errors="surrogatepass"))
-
-
-def _clipped(text: str, most: int) -> str:
-    return text if len(text) <= most else text[:most] + "…"

@@ -7,7 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Final
 
 from .. import select
-from ..errors import OptionsError
+from ..errors import OptionsError, PatternError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,15 +32,18 @@ class Wish:
     follow: bool = False
     folded: tuple[int, ...] = ()
     filter: select.Pattern | None = None
+    filter_problem: str | None = None
+    """Why the filter is none: half of a pattern is no reason to show nothing."""
     text_start: int | None = None
     text_count: int = MOST_CHARACTERS
 
 
 def wish_of(query: Mapping[str, str]) -> Wish:
-    """Read a query string. Raises `OptionsError`, or `PatternError`, in words for the user."""
+    """Read a query string. Raises `OptionsError` in words for the user."""
     step, time = query.get("step"), query.get("time")
-    pattern, folded, text_start = query.get("filter", "").strip(), query.get("folded", ""), query.get("text_start")
-    marks = [mark for mark in folded.split(",") if mark]
+    text_start = query.get("text_start")
+    pattern, problem = _filter(query.get("filter", "").strip())
+    marks = [mark for mark in query.get("folded", "").split(",") if mark]
     if len(marks) > MOST_FOLDED:
         raise OptionsError(f"folded has more than {MOST_FOLDED:,} ids")
     return Wish(
@@ -51,10 +54,20 @@ def wish_of(query: Mapping[str, str]) -> Wish:
         count=min(_whole("count", query.get("count", "80")), MOST_ROWS),
         follow=query.get("follow", "") in ("1", "true"),
         folded=tuple([_whole("folded", mark) for mark in marks]),
-        filter=select.compile(pattern) if pattern else None,
+        filter=pattern,
+        filter_problem=problem,
         text_start=None if text_start is None else _whole("text_start", text_start),
         text_count=min(_whole("text_count", query.get("text_count", str(MOST_CHARACTERS))), MOST_CHARACTERS),
     )
+
+
+def _filter(text: str) -> tuple[select.Pattern | None, str | None]:
+    if not text:
+        return None, None
+    try:
+        return select.compile(text), None
+    except PatternError as error:
+        return None, str(error)
 
 
 def _whole(name: str, text: str) -> int:

@@ -9,14 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, final
 
 from ..events import Kind
+from ..select import compile as compile_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..events import Event
     from ..path import Path
+    from ..select import Pattern
 
-__all__ = ["Field", "Fields"]
+__all__ = ["BEGINNINGS", "CLOSINGS", "LEAVES", "STARTS", "Field", "Fields", "Selection"]
 
 MOST_FIELDS: Final = 20_000
 LITERALS: Final = {True: 4, False: 5, None: 4}
@@ -28,8 +30,15 @@ KINDS: Final = {
     Kind.COMPLETE_BOOLEAN: "boolean",
     Kind.COMPLETE_NULL: "null",
 }
-STARTS: Final = {Kind.START_OBJECT, Kind.START_ARRAY, Kind.START_STRING}
-ENDS: Final = {Kind.END_OBJECT, Kind.END_ARRAY, Kind.COMPLETE_STRING}
+BEGINNINGS: Final = frozenset(KINDS)
+"""The events with which a value begins."""
+STARTS: Final = frozenset({Kind.START_OBJECT, Kind.START_ARRAY, Kind.START_STRING})
+"""Those of them after which it is open."""
+CLOSINGS: Final = frozenset({Kind.END_OBJECT, Kind.END_ARRAY})
+"""The events with which a container ends."""
+LEAVES: Final = frozenset({Kind.COMPLETE_STRING, Kind.COMPLETE_NUMBER, Kind.COMPLETE_BOOLEAN, Kind.COMPLETE_NULL})
+"""The events with which anything else does."""
+ENDS: Final = CLOSINGS | {Kind.COMPLETE_STRING}
 
 
 @final
@@ -113,3 +122,23 @@ class Fields:
             field.complete = step
             field.size = end - field.begin
             self._open.pop()  # what closes is what was opened last
+
+
+@final
+class Selection:
+    """Which fields a pattern picks: those that match, with everything inside them.
+
+    It takes the paths of a document one after the other, in the order in which their values begin.
+    """
+
+    __slots__ = ("_pattern", "_top")
+
+    def __init__(self, pattern: str | Pattern) -> None:
+        self._pattern = compile_pattern(pattern) if isinstance(pattern, str) else pattern
+        self._top: int | None = None  # how long the path of the picked value is that we are in
+
+    def depth(self, path: Path) -> int | None:
+        """How deep inside a picked value this one is: 0 if it matches itself; None if it is not picked."""
+        if self._top is None or len(path) <= self._top:
+            self._top = len(path) if self._pattern.matches(path) else None
+        return None if self._top is None else len(path) - self._top

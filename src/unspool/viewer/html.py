@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from .escaping import visible
-from .svg import STYLE, draw
+from .svg import STYLE, draw_inside
 from .waterfall import aligned, compare, spelled, usable
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def page(report: Report, other: Report | None = None) -> str:
             parts.append(f"<h2>{_text(shown.title)}</h2>")
         parts.append(f"<dl>{''.join([_fact(*fact) for fact in _facts(shown)])}</dl>")
         parts += [f'<p class="later">{_text(note)}</p>' for note in shown.notes]
-        parts += [KEY, f"<figure>{draw(shown.waterfall, shown.title, name=f'waterfall-{index}', alone=False)}</figure>"]
+        parts += [KEY, f"<figure>{draw_inside(shown.waterfall, shown.title, f'waterfall-{index}')}</figure>"]
         if shown.waterfall.left_out:
             parts.append(f'<p class="soft">{shown.waterfall.left_out:,} more fields are folded away or left out.</p>')
     parts += _figures(report.waterfall) if other is None else _side_by_side(report, other)
@@ -104,11 +104,10 @@ def _fact(name: str, value: str) -> str:
 
 
 def _facts(report: Report) -> list[tuple[str, str]]:
-    unit = report.waterfall.axis.unit
+    unit, suffix = report.waterfall.axis.unit, report.waterfall.axis.suffix
     times = usable(report.waterfall)
     facts = list(report.facts)
     if times is not None:
-        suffix = " s" if unit == "seconds" else " ch"
         facts += [
             ("First leaf usable", spelled(times.first, unit) + suffix),
             ("Half of them", spelled(times.middle, unit) + suffix),
@@ -145,8 +144,8 @@ def _side_by_side(one: Report, two: Report) -> list[str]:
     for field in compare(one.waterfall, two.waterfall):
         gain = field.gain
         ends = [spelled(side[1], unit) if side is not None else "" for side in (field.one, field.two)]
-        kind = "earlier" if gain is not None and gain > 0 else "later" if gain is not None and gain < 0 else ""
-        change = "" if gain is None else f"{spelled(abs(gain), unit)} {kind}" if kind else "the same"
+        change = f"{spelled(abs(gain), unit)} {field.change}" if gain else field.change
+        kind = field.change if gain else ""
         cells = f"<td>{_text(field.path or field.track)}</td><td>{ends[0]}</td><td>{ends[1]}</td>"
         rows.append(f'<tr>{cells}<td class="{kind}">{change}</td></tr>')
     heads = ("Complete at", _text(one.title), _text(two.title), "In the second one")

@@ -15,6 +15,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast, final
 
 from ..chunker.snapshots import SnapshotChunker
+from ..core.options import Options
 from ..errors import SnapshotError, UnspoolError
 from ..llm.changes import ContentAdded, ReasoningAdded, RefusalAdded, ToolArgumentsAdded, changes
 from ..llm.formats.registry import deltas_for, detect
@@ -27,14 +28,34 @@ if TYPE_CHECKING:
     from ..llm.config import Config
     from ..llm.state import MessageState
 
-__all__ = ["DOCUMENT", "Guess", "InputKind", "Item", "Piece", "Unpacker", "guess", "unpacker_for"]
+__all__ = [
+    "CONTENT",
+    "DOCUMENT",
+    "Guess",
+    "InputKind",
+    "Item",
+    "Piece",
+    "Unpacker",
+    "call_track",
+    "guess",
+    "unpacker_for",
+]
 
 BLANK: Final = b"\xef\xbb\xbf \t\r\n"
 SSE_STARTS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
 LONGEST_LINE: Final = 64 * 1024 * 1024
 TELLING: Final = 3  # lines that grow one out of the other are snapshots
-DOCUMENT: Final = "json"
 NO_JSON: Final = object()
+
+DOCUMENT: Final = "json"
+"""The track of an input that is one text."""
+CONTENT: Final = "content"
+"""The track of what a model answers. Its reasoning and its refusal have tracks of their own, and so has each call."""
+
+
+def call_track(number: int | str) -> str:
+    """The track of the arguments of a call."""
+    return f"call {number}"
 
 
 class InputKind(StrEnum):
@@ -53,6 +74,16 @@ class Guess(NamedTuple):
 
     kind: InputKind
     format: str | None = None
+
+    @property
+    def is_message(self) -> bool:
+        """Whether this is what a provider streams: several texts in one message."""
+        return self.kind is InputKind.CHUNKS or (self.kind is InputKind.SSE and self.format is not None)
+
+    @property
+    def options(self) -> Options:
+        """How the text is read. It is as long as it is: whoever gives it has it already."""
+        return Options(multiple=self.kind is InputKind.NDJSON, max_chars=None)
 
 
 class Piece(NamedTuple):
@@ -249,13 +280,13 @@ class Chunks:
         for change in changes(before, state):
             match change:
                 case ContentAdded(text, whole):
-                    pieces.append(Piece("content", text, whole))
+                    pieces.append(Piece(CONTENT, text, whole))
                 case ReasoningAdded(text, whole):
                     pieces.append(Piece("reasoning", text, whole))
                 case RefusalAdded(text, whole):
                     pieces.append(Piece("refusal", text, whole))
                 case ToolArgumentsAdded(call, text, whole):
-                    pieces.append(Piece(f"call {call.index}", text, whole))
+                    pieces.append(Piece(call_track(call.index), text, whole))
                 case _:
                     pass
         return Item(tuple(pieces), raw, state)

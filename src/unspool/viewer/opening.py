@@ -13,12 +13,10 @@ from .recordings import Arrival, RecordingError, RecordingReader, may_be_header
 from .timeline import Timeline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from ..llm.config import Config
     from .inputs import Item, Unpacker
 
-__all__ = ["CUT", "ENOUGH", "STEADY_RATE", "Opening", "TimedItem", "open_all", "timeline_of"]
+__all__ = ["CUT", "ENOUGH", "STEADY_RATE", "Opening", "TimedItem"]
 
 STEADY_RATE: Final = 50.0  # steps a second, where nobody has measured
 ENOUGH: Final = 64 * 1024  # bytes: who has not shown by then what it is is JSON
@@ -113,6 +111,11 @@ class Opening:
         end = time if self._is_live and self._recording is None else self._clock
         return items + [TimedItem(end, item) for item in self._unpacker.close()]
 
+    def timeline(self, *, extract: bool = False, patches: bool = False) -> Timeline:
+        """An empty timeline for what was found; also for nothing at all."""
+        found = self.found or Guess(InputKind.JSON)
+        return Timeline(found, is_timed=self.is_timed, extract=extract, patches=patches)
+
     def _arrive(self, arrivals: list[Arrival]) -> list[TimedItem]:
         if self._recording is None:
             return self._unwrapped(arrivals)
@@ -173,31 +176,3 @@ class Opening:
 
 def _cut(data: bytes, size: int) -> list[bytes]:
     return [data[start : start + size] for start in range(0, len(data), size)]
-
-
-def open_all(data: Iterable[bytes], opening: Opening) -> Iterable[TimedItem]:
-    """The items of an input that is all there."""
-    for piece in data:
-        yield from opening.feed(0.0, piece)
-    yield from opening.close(0.0)
-
-
-def timeline_of(
-    data: bytes,
-    *,
-    kind: InputKind | None = None,
-    format: str | None = None,
-    cut: int | None = CUT,
-    extract: bool = False,
-    patches: bool = False,
-    config: Config | None = None,
-) -> Timeline:
-    """The timeline of an input that is all there."""
-    opening = Opening(kind, format=format, cut=cut, config=config)
-    items = list(open_all([data], opening))
-    assert opening.found is not None
-    timeline = Timeline(opening.found, is_timed=opening.is_timed, extract=extract, patches=patches)
-    for time, item in items:
-        timeline.add(time, item)
-    timeline.finish(timeline.duration)
-    return timeline

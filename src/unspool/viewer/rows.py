@@ -6,7 +6,6 @@ Ids are given in document order without a gap, so the row of a node is its id, l
 from __future__ import annotations
 
 import json
-from bisect import bisect_right
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from ..path import ROOT, Path
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from ..select import Pattern
     from ..tree.nodes import Node
 
-__all__ = ["Row", "Window", "first_row_of", "matching", "picked", "window"]
+__all__ = ["Row", "Window", "matching", "picked", "window"]
 
 LONGEST_TEXT: Final = 400
 START: Final = 1  # of `Pattern.advance`: at the root, no segment has taken a step
@@ -68,11 +67,6 @@ def picked(root: Node | None, before: Node | None, ids: Iterable[int]) -> tuple[
         return ()
     looker, hidden = _Looker(root, before), _Hidden(root, ())
     return tuple([looker.row(node_id, hidden) for node_id in ids if root.find(node_id) is not None])
-
-
-def first_row_of(root: Node, id: int, folded: Iterable[int] = ()) -> int:
-    """The number of the row of a node; of one that is folded away, of the node that hides it."""
-    return _Hidden(root, folded).row_of(id)
 
 
 def matching(root: Node | None, before: Node | None, pattern: Pattern, most: int) -> tuple[Row, ...]:
@@ -130,15 +124,6 @@ class _Hidden:
             else:
                 high = middle
         return self._first + row + (self._counts[low - 1] if low else 0)
-
-    def row_of(self, id: int) -> int:
-        above = bisect_right(self.starts, id - 1)
-        hidden = self._counts[above - 1] if above else 0
-        row = id - self._first - hidden
-        if above:
-            cover = self.starts[above - 1] - self._first - (self._counts[above - 2] if above > 1 else 0)
-            return max(row, cover)
-        return row
 
 
 def _last_id(node: Node) -> int:

@@ -11,13 +11,14 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 
 from .escaping import clip, visible
-from .waterfall import spelled
+from .waterfall import LEAVES, aligned, spelled
 
 if TYPE_CHECKING:
     from .waterfall import Axis, Bar, Waterfall
 
-__all__ = ["STYLE", "draw", "words"]
+__all__ = ["STYLE", "draw", "draw_both", "draw_inside"]
 
+NAMESPACE: Final = "http://www.w3.org/2000/svg"
 WIDTH: Final = 960  # of a drawing that stands alone
 ROW: Final = 16
 TOP: Final = 64  # room for the title, the axis, and what the first row says
@@ -60,18 +61,38 @@ STYLE: Final = """
 """.strip()
 
 
-def draw(waterfall: Waterfall, title: str, *, name: str = "waterfall", alone: bool = True) -> str:
-    """The drawing. `name` is the beginning of its ids; in a page, which has the style already, it is not `alone`."""
-    height = TOP + ROW * len(waterfall.bars) + BOTTOM
-    size = f'width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}"' if alone else f'height="{height}"'
+def draw(waterfall: Waterfall, title: str) -> str:
+    """The drawing, to stand alone."""
+    return _framed(title, [draw_inside(waterfall, title, "waterfall")], _height(waterfall))
+
+
+def draw_both(one: Waterfall, two: Waterfall, titles: tuple[str, str]) -> str:
+    """Two of them in one drawing, one under the other, on the same axis."""
+    one, two = aligned(one, two)
+    drawn = [draw_inside(one, titles[0], "waterfall-1"), draw_inside(two, titles[1], "waterfall-2", _height(one))]
+    return _framed(" and ".join(titles), drawn, _height(one) + _height(two))
+
+
+def _framed(title: str, drawn: list[str], height: int) -> str:
+    size = f'width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}"'
+    head = f"<title>{_text(title)}</title>\n<style>{STYLE}</style>"
+    back = '<rect width="100%" height="100%" fill="var(--back)"/>'
+    return f'<svg xmlns="{NAMESPACE}" class="waterfall" {size}>\n{head}\n{back}\n{"".join(drawn)}</svg>\n'
+
+
+def _height(waterfall: Waterfall) -> int:
+    return TOP + ROW * len(waterfall.bars) + BOTTOM
+
+
+def draw_inside(waterfall: Waterfall, title: str, name: str, top: int = 0) -> str:
+    """The drawing, for a page or another drawing with the style. `name` is the beginning of its ids."""
+    height = _height(waterfall)
     labels = f'aria-labelledby="{name}-title {name}-desc"'
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="waterfall" {size} role="group" {labels}>',
+        f'<svg xmlns="{NAMESPACE}" class="waterfall" y="{top}" height="{height}" role="group" {labels}>',
         f'<title id="{name}-title">{_text(title)}</title>',
         f'<desc id="{name}-desc">{_text(describe(waterfall))}</desc>',
     ]
-    if alone:
-        parts += [f"<style>{STYLE}</style>", '<rect width="100%" height="100%" fill="var(--back)"/>']
     parts.append(f'<text class="heading" x="8" y="24">{_text(clip(title, 60, keep_end=True))}</text>')
     parts += _ticks(waterfall.axis, height)
     for index, bar in enumerate(waterfall.bars):
@@ -83,17 +104,15 @@ def draw(waterfall: Waterfall, title: str, *, name: str = "waterfall", alone: bo
 def describe(waterfall: Waterfall) -> str:
     """What the drawing shows, in words."""
     axis = waterfall.axis
-    unit = "seconds" if axis.unit == "seconds" else "characters"
     return (
-        f"{len(waterfall.bars):,} rows over {spelled(axis.total, axis.unit)} {unit}: a thin line until a field is "
+        f"{len(waterfall.bars):,} rows over {spelled(axis.total, axis.unit)} {axis.unit}: a thin line until a field is "
         "first seen, a light bar while it grows, a solid end where it is complete."
     )
 
 
 def words(bar: Bar, axis: Axis) -> tuple[str, str]:
     """What there is to say of a row, in two lines: its times, its size."""
-    unit = " s" if axis.unit == "seconds" else " ch"
-    first = f"first seen {spelled(bar.first, axis.unit)}{unit}"
+    first = f"first seen {spelled(bar.first, axis.unit)}{axis.suffix}"
     took = bar.duration
     if took is None:
         times = f"{first} · still open"
@@ -125,7 +144,7 @@ def _row(bar: Bar, axis: Axis, top: int) -> list[str]:
     kinds = ["row", "open" if bar.complete is None else "closed"]
     if bar.folded:
         kinds.append("folded")
-    elif bar.kind in ("string", "number", "boolean", "null"):
+    elif bar.kind in LEAVES:
         kinds.append("leaf")
     times, sizes = words(bar, axis)
     path = bar.path or bar.label

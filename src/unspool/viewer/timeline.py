@@ -10,11 +10,11 @@ import json
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple, final
 
-from ..core.options import Options
 from ..handles import FragmentParser
 from ..patch import Patcher
 from .fields import Fields
-from .inputs import DOCUMENT, InputKind, Item
+from .inputs import DOCUMENT, Item, call_track
+from .natures import nature_of
 from .tracks import Track
 
 if TYPE_CHECKING:
@@ -65,7 +65,6 @@ class Timeline:
         self._changes: list[tuple[Change, ...]] = [()]
         self._parsers: dict[str, FragmentParser] = {}
         self._patchers: dict[str, Patcher] | None = {} if patches else None
-        self._options = Options(multiple=found.kind is InputKind.NDJSON)
 
     @property
     def last(self) -> int:
@@ -83,7 +82,7 @@ class Timeline:
         self._items.append(item)
         self.news = {}
         self.times.append(max(time, self.times[-1]))
-        changes = tuple([self._take(step, piece) for piece in item.pieces])
+        changes = tuple([self._take(step, piece, item.message) for piece in item.pieces])
         self._changes.append(changes)
         self.sizes.append(self.sizes[-1] + sum([len(change.text) for change in changes]))
         if item.problem:
@@ -94,22 +93,24 @@ class Timeline:
         """The stream has ended, well or with a problem: the last step, which brings nothing but that."""
         step = self.add(time, Item(message=self._items[-1].message, problem=problem))
         for track in self.tracks.values():
+            was_json = track.is_json
             track.end(step)
             if track.is_json:
-                events = self.news[track.name] = self._parsers[track.name].close()
-                self.fields[track.name].take(step, "", events)
+                events = [] if was_json else self._read_late(step, track)
+                ending = self._parsers[track.name].close()
+                self.fields[track.name].take(step, "", ending)
+                self.news[track.name] = events + ending
                 if track.state.error is not None:
                     self.notes.append(Note(step, f"{track.name}: {track.state.error}"))
         self.is_finished = True
         return step
 
-    def _take(self, step: int, piece: Piece) -> Change:
+    def _take(self, step: int, piece: Piece, message: MessageState | None) -> Change:
         name = piece.track
         track = self.tracks.get(name)
         if track is None:
-            is_json = None if name == "content" else name == DOCUMENT or name.startswith("call ")
-            extract = self.extract and name in (DOCUMENT, "content")
-            track = self.tracks[name] = Track(name, is_json=is_json, extract=extract, options=self._options)
+            nature = nature_of(name, message, extract=self.extract)
+            track = self.tracks[name] = Track(name, nature, self.found.options)
             self.fields[name] = Fields()
         was_json, before = track.is_json, track.length
         text = track.add(step, piece)
@@ -118,21 +119,28 @@ class Timeline:
         if piece.restarts and before:
             self._parsers.pop(name, None)
             self.fields[name] = Fields()
-        parser = self._parsers.get(name)
-        if parser is None:
-            parser = self._parsers[name] = FragmentParser(self._options, extract=track.extract)
-            if self._patchers is not None:
-                self._patchers[name] = Patcher(append=True)
-        if was_json or not before:
-            events = parser.feed(piece.fragment)
-            self.fields[name].take(step, text, events)
-        else:  # what turns out to be JSON only now is read from its start
-            events = parser.feed(track.text(track.start_at(step)))
-            self.fields[name].take(step, track.text(track.start_at(step)), events)
+        # What turns out to be JSON only now is read from its start.
+        is_late = before and not was_json
+        events = self._read_late(step, track) if is_late else self._read(step, track, piece.fragment, text)
         self.news.setdefault(name, []).extend(events)
         if self._patchers is None:
             return Change(name, text, "")
         return Change(name, text, json.dumps(self._patchers[name].ops(events), ensure_ascii=False))
+
+    def _read_late(self, step: int, track: Track) -> list[Event]:
+        text = track.text(track.start_at(step))
+        return self._read(step, track, text, text)
+
+    def _read(self, step: int, track: Track, fragment: str | bytes, text: str) -> list[Event]:
+        name = track.name
+        parser = self._parsers.get(name)
+        if parser is None:
+            parser = self._parsers[name] = FragmentParser(self.found.options, extract=track.extract)
+            if self._patchers is not None:
+                self._patchers[name] = Patcher(append=True)
+        events = parser.feed(fragment)
+        self.fields[name].take(step, text, events)
+        return events
 
     # Looking.
 
@@ -155,11 +163,24 @@ class Timeline:
     def label(self, name: str) -> str:
         """The name of a track for people: a call is called by the name of its tool."""
         message = self._items[-1].message
-        if name.startswith("call ") and message is not None:
-            for call in message.tool_calls:
-                if name == f"call {call.index}" and call.name:
-                    return f"{call.name} ({name})"
+        for call in () if message is None else message.tool_calls:
+            if name == call_track(call.index) and call.name:
+                return f"{call.name} ({name})"
         return name
+
+    def has_title(self, name: str) -> bool:
+        """Whether it has to be said which track this is: not where there is nothing but a document."""
+        return len(self.tracks) > 1 or name != DOCUMENT
+
+    def problems(self) -> list[str]:
+        """All that is wrong with what came: the notes, or else what the provider says of its message."""
+        found = [note.text for note in self.notes]
+        message = self.message(self.last)
+        if not found and message is not None:
+            found = [str(error) for error in message.errors]
+        if not found and not self.sizes[-1] and message is None:
+            found = ["there is nothing in it"]
+        return found
 
     def completions(self) -> list[int]:
         """The steps at which something became complete, in order."""

@@ -14,34 +14,21 @@ from typing import TYPE_CHECKING, Final, final
 
 from ..core.options import Options
 from ..parsing import create_state, finalize, parse_chunk
+from .natures import Nature, told_by
 
 if TYPE_CHECKING:
     from ..parsing import ParserState
     from .inputs import Piece
 
-__all__ = ["Track", "nature"]
+__all__ = ["Track"]
 
 MOST_KEPT: Final = 4096  # states; then every second one goes
 MOST_AT_HAND: Final = 8  # states that were looked at last
-FENCE: Final = "```"
-
-
-def nature(head: str) -> str | None:
-    """What a text is that begins like this: "json", "fenced" JSON in a block of Markdown, or "prose".
-
-    None while that cannot be told.
-    """
-    head = head.lstrip()
-    if len(head) < len(FENCE) and FENCE.startswith(head):
-        return None
-    if head.startswith(FENCE):
-        return "fenced"
-    return "json" if head.startswith(("{", "[")) else "prose"
 
 
 @final
 class Track:
-    """One text. It is JSON, or prose: the first character that is not blank tells, unless `is_json` does.
+    """One text. It is JSON, or prose; what comes first in it tells, unless its `nature` is known.
 
     Steps count from 1; step 0 is before anything came.
     """
@@ -52,30 +39,26 @@ class Track:
         "_ends",
         "_first",
         "_fragments",
-        "_is_json",
         "_kept",
+        "_nature",
         "_options",
         "_restarts",
         "_steps",
         "_stride",
         "_texts",
         "ended_at",
-        "extract",
         "name",
         "size",
         "state",
     )
 
-    def __init__(
-        self, name: str, *, is_json: bool | None = None, extract: bool = False, options: Options | None = None
-    ) -> None:
+    def __init__(self, name: str, nature: Nature | None = None, options: Options | None = None) -> None:
         self.name = name
-        self.extract = extract
         self.ended_at: int | None = None
         """The step with which the stream ended."""
         self.size = 0
         """How many bytes came."""
-        self._is_json = True if extract else is_json
+        self._nature = nature
         self._options = options or Options()
         self._fragments: list[str | bytes] = []
         self._texts: list[str] = []
@@ -83,9 +66,9 @@ class Track:
         self._steps: list[int] = []  # the step of each piece
         self._restarts: list[int] = []  # the pieces that began anew
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._first = ""  # what is blank, as long as it does not tell what this is
+        self._first = ""  # how it begins, as long as that does not tell what it is
         self._stride = 1
-        self.state = create_state(self._options, extract=extract)
+        self.state = create_state(self._options, extract=self.extract)
         """The last state. Of prose, it is the one before anything came."""
         self._kept = [self.state]  # after 0, stride, 2 * stride ... pieces
         self._at_hand: OrderedDict[int, ParserState] = OrderedDict()
@@ -93,7 +76,12 @@ class Track:
     @property
     def is_json(self) -> bool:
         """Whether the text is JSON. Prose has no states."""
-        return self._is_json is True
+        return self._nature in (Nature.JSON, Nature.WRAPPED)
+
+    @property
+    def extract(self) -> bool:
+        """Whether the JSON stands in other text."""
+        return self._nature is Nature.WRAPPED
 
     @property
     def length(self) -> int:
@@ -121,23 +109,19 @@ class Track:
         self._ends.append(self.length + len(text))
         self.size += len(fragment.encode(errors="surrogatepass") if isinstance(fragment, str) else fragment)
         self._steps.append(step)
-        if self._is_json is None:
-            self._decide(text)
-        elif self._is_json:
+        if self._nature is None:
+            self._first = (self._first + text).lstrip()
+            self._decide(told_by(self._first))
+        elif self.is_json:
             self._keep(self._after(self.state, len(self._fragments) - 1), len(self._fragments))
         return text
 
-    def _decide(self, text: str) -> None:
-        self._first = (self._first + text).lstrip()
-        found = nature(self._first)
-        if found is None:
-            return
-        self.extract = found == "fenced"
-        self._is_json = found != "prose"
+    def _decide(self, nature: Nature | None) -> None:
+        self._nature = nature
         if self.extract:
             self.state = create_state(self._options, extract=True)
             self._kept = [self.state]
-        if self._is_json:
+        if self.is_json:
             for count in range(len(self._fragments)):
                 self._keep(self._after(self.state, count), count + 1)
 
@@ -158,6 +142,8 @@ class Track:
     def end(self, step: int) -> None:
         """The stream ended with this step."""
         self.ended_at = step
+        if self._nature is None:
+            self._decide(told_by(self._first, is_all=True))
         if self.is_json:
             self.state = finalize(self.state)
 

@@ -7,10 +7,9 @@ is drawn in the terminal, as SVG, as HTML and in the studio, and is the same in 
 
 from __future__ import annotations
 
-from statistics import median
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
-from .selecting import Selection
+from .fields import Selection
 
 if TYPE_CHECKING:
     from ..select import Pattern
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
     from .timeline import Timeline
 
 __all__ = [
+    "LEAVES",
+    "MOST_BARS",
     "MOST_ITEMS",
     "Axis",
     "Bar",
@@ -52,6 +53,11 @@ class Axis(NamedTuple):
     unit: str
     total: float
     ticks: tuple[Tick, ...]
+
+    @property
+    def suffix(self) -> str:
+        """What is written behind a value."""
+        return " s" if self.unit == "seconds" else " ch"
 
     def place(self, value: float) -> float:
         """Where a value is on the axis, from 0 to 1."""
@@ -110,7 +116,7 @@ def layout(
     left_out = 0
     for name, track in timeline.tracks.items():
         fields = timeline.fields[name]
-        has_title = len(timeline.tracks) > 1 or name != "json"
+        has_title = timeline.has_title(name)
         drawer = _Drawer(name, scale, whole, int(has_title), most_items)
         if select is not None:
             selection = Selection(select)
@@ -285,6 +291,14 @@ class Comparison(NamedTuple):
     two: tuple[float, float | None] | None
 
     @property
+    def change(self) -> str:
+        """In words, what the second one makes of it."""
+        gain = self.gain
+        if gain is None:
+            return "not in both"
+        return "earlier" if gain > 0 else "later" if gain < 0 else "the same"
+
+    @property
     def gain(self) -> float | None:
         """How much earlier the field is complete in the second one."""
         if self.one is None or self.two is None or self.one[1] is None or self.two[1] is None:
@@ -318,4 +332,8 @@ class Usable(NamedTuple):
 def usable(waterfall: Waterfall) -> Usable | None:
     """When the leaves were complete; None if none was."""
     times = [bar.complete for bar in waterfall.bars if bar.kind in LEAVES and bar.complete is not None]
-    return Usable(len(times), min(times), median(times), max(times)) if times else None
+    if not times:
+        return None
+    times.sort()
+    count = len(times)
+    return Usable(count, times[0], (times[(count - 1) // 2] + times[count // 2]) / 2, times[-1])

@@ -28,6 +28,10 @@ export class Bottom {
     this.#fill();
   }
 
+  openAt(index) {
+    this.open(TABS[index]);
+  }
+
   show(view) {
     this.#view = view;
     const { events, typed, patches, diagnostics } = view;

@@ -1,5 +1,4 @@
-// The path filter. A pattern that the server refuses is said to be wrong and not asked for again; the panels go on
-// without it.
+// The path filter. Where a pattern is none, the server says so and shows everything.
 
 import { byId, setAttribute, setText } from "./dom.js";
 import { visible } from "./visible.js";
@@ -7,7 +6,6 @@ import { visible } from "./visible.js";
 const TYPING = 120; // ms: half a pattern is not asked for
 
 export class FilterField {
-  #refused = null;
   #timer = 0;
 
   constructor({ changed }) {
@@ -18,12 +16,8 @@ export class FilterField {
     });
   }
 
-  get #value() {
-    return this.field.value.trim();
-  }
-
   question() {
-    return { filter: this.#value === this.#refused ? "" : this.#value };
+    return { filter: this.field.value.trim() };
   }
 
   /** Whether there was something to clear. */
@@ -34,20 +28,11 @@ export class FilterField {
     return true;
   }
 
-  refuse(pattern, words) {
-    this.#refused = pattern;
-    this.#say(words);
-  }
-
-  /** A view came that was asked for with this pattern. */
-  accept(pattern) {
-    if (pattern === this.#value) this.#say("");
-  }
-
-  #say(words) {
+  /** What is wrong with the pattern that was asked for; null if nothing is. */
+  show(problem) {
     const line = byId("filter-wrong");
-    setText(line, visible(words));
-    line.hidden = !words;
-    setAttribute(this.field, "aria-invalid", words ? "true" : null);
+    setText(line, visible(problem ?? ""));
+    line.hidden = problem === null;
+    setAttribute(this.field, "aria-invalid", problem === null ? null : "true");
   }
 }

@@ -100,22 +100,20 @@ function answered(answer, question) {
   const isOpen = view.error === null && !(view.state.is_complete ?? false) && !isOver;
   transport.show(view);
   text.show(view.text, isOpen);
-  tree.show(view, question.filter !== "");
+  const isFiltered = question.filter !== "" && view.filter_problem === null;
+  tree.show(view, isFiltered);
   tracks.show(view.track);
-  waterfall.setNow(view.step, view.time, view.last);
+  waterfall.setNow(view);
   bottom.show(view);
   snapshots.show(view.snapshot);
-  showFeet(view, question.filter !== "");
-  filter.accept(question.filter);
+  showFeet(view, isFiltered);
+  filter.show(view.filter_problem);
   remember(session, transport.isAtEnd ? null : view.step);
 }
 
-function failed(failure, question) {
+function failed(failure) {
   if (failure.status === 404) gone();
-  else if (question.filter && failure.status >= 400 && failure.status < 500) {
-    filter.refuse(question.filter, failure.message);
-    viewing.ask({ ...question, filter: "" }); // the other panels go on without it
-  } else {
+  else {
     transport.player.pause();
     complain(failure.message);
   }
@@ -130,14 +128,14 @@ function choose(track, path) {
 
 // The session.
 
-async function open(wish) {
+async function open(wanted) {
   say("opening …");
   notice("");
   busy(true);
-  const { file, ...rest } = wish;
+  const { file, ...rest } = wanted;
   try {
     const { id } = file ? await api.upload(file, rest) : await api.open(rest);
-    use(id, wish);
+    use(id, wanted);
     say("opened");
   } catch (error) {
     complain(error.message);
@@ -146,11 +144,11 @@ async function open(wish) {
   }
 }
 
-function use(id, wish = null, step = null) {
+function use(id, openedFrom = null, step = null) {
   stop();
   notice("");
   session = id;
-  source = wish;
+  source = openedFrom;
   known = null;
   view = null;
   asked = null;
@@ -164,8 +162,18 @@ function use(id, wish = null, step = null) {
   stop = watch(id, {
     changed,
     connected,
-    gone: () => viewing.ask({ step: transport.place.step, count: 1, text_count: 1 }), // the answer says what is wrong
+    refused: () => refused(id),
   });
+}
+
+// A stream does not say why it was refused; a view does.
+async function refused(id) {
+  try {
+    await api.view(id, { step: 0, count: 1, text_count: 1 });
+    complain("Too many pages follow this server. Close some of them, and load this one again.");
+  } catch (error) {
+    if (id === session) failed(error);
+  }
 }
 
 function changed(now, members) {
@@ -241,14 +249,13 @@ function follow() {
   again();
 }
 
-const TABS = ["events", "typed", "patches", "diagnostics", "state"];
 listen({
   toggle: () => transport.toggle(), back: () => transport.back(), forth: () => transport.forth(),
   previous: () => transport.previous(), next: () => transport.next(),
   start: () => transport.start(), end: () => transport.end(),
   faster: () => transport.faster(), slower: () => transport.faster(-1),
   filter: () => byId("filter").focus(), help: () => byId("help-dialog").showModal(),
-  follow, escape, theme: theme.next, tab: (key) => bottom.open(TABS[Number(key) - 1]),
+  follow, escape, theme: theme.next, tab: (key) => bottom.openAt(Number(key) - 1),
   paste: () => opening.ask("open-text"), url: () => opening.ask("open-url"), file: () => opening.choose(),
 });
 

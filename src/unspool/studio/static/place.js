@@ -24,9 +24,14 @@ export function remember(session, step) {
 function write() {
   clearTimeout(timer);
   timer = 0;
-  if (location.hash !== written) written = location.hash; // someone changed the address: that counts
-  else if (wanted !== location.hash) {
-    history.replaceState(null, "", wanted);
-    written = location.hash;
-  }
+  if (location.hash !== written || wanted === written) return; // changed by someone who has not been heard yet
+  history.replaceState(null, "", wanted);
+  written = location.hash;
 }
+
+// Someone changed the address: that counts, and what was to be written does not.
+window.addEventListener("hashchange", () => {
+  clearTimeout(timer);
+  timer = 0;
+  written = location.hash;
+});

@@ -5,10 +5,10 @@ import { apply } from "./patch.js";
 
 /**
  * Watch a session. `changed(document, members)` names the members that are new, or null for all of them;
- * `connected(is)` tells about the connection; `gone()` says that the server knows the session no more.
+ * `connected(is)` tells about the connection; `refused()` says that the server does not give it any more.
  * Returns what ends it.
  */
-export function watch(id, { changed, connected, gone }) {
+export function watch(id, { changed, connected, refused }) {
   let source = null;
   let document = null;
   let retry = 0;
@@ -17,17 +17,19 @@ export function watch(id, { changed, connected, gone }) {
     source = new EventSource(streamAddress(id));
     source.addEventListener("open", () => connected(true));
     source.addEventListener("patch", (event) => {
+      let operations;
       try {
-        const operations = JSON.parse(event.data);
+        operations = JSON.parse(event.data);
         document = apply(document, operations);
-        changed(document, members(operations));
-      } catch (error) {
+      } catch {
         again(); // a patch that does not fit: the whole document, please
+        return;
       }
+      changed(document, members(operations));
     });
     source.addEventListener("error", () => {
       connected(false);
-      if (source.readyState === EventSource.CLOSED) gone();
+      if (source.readyState === EventSource.CLOSED) refused();
     });
   };
   const again = () => {

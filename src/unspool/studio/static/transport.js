@@ -11,7 +11,8 @@ export class Transport {
   #view = null;
   #document = null;
   #isScrubbing = false;
-  wanted = null; // the step that was asked for and is not shown yet
+  #wanted = null; // the step that was asked for and is not shown yet
+  isAtEnd = true; // whether the end is what is looked at, so that what comes is followed
 
   /**
    * `ask(place)` looks at {step} or {time}; `passing(time)` is told while time passes; `moved(isPlaying)` when a
@@ -45,24 +46,17 @@ export class Transport {
     return { step: this.#view?.step ?? 0, time: this.#view?.time ?? 0, last, duration, isFinished };
   }
 
-  /** Whether the end is what is looked at, so that what comes is followed. */
-  get isAtEnd() {
-    return this.#isAtEnd;
-  }
-
-  #isAtEnd = true;
-
   go(step) {
     const { last } = this.place;
-    this.wanted = Math.max(0, Math.min(step, last));
-    this.#isAtEnd = this.wanted >= last;
+    this.#wanted = Math.max(0, Math.min(step, last));
+    this.isAtEnd = this.#wanted >= last;
     this.moved(false);
-    this.ask({ step: this.wanted });
+    this.ask({ step: this.#wanted });
   }
 
   #step(by) {
     this.player.pause();
-    this.go((this.wanted ?? this.place.step) + by);
+    this.go((this.#wanted ?? this.place.step) + by);
   }
 
   start() {
@@ -95,9 +89,9 @@ export class Transport {
 
   toggle() {
     if (!this.player.isPlaying) this.moved(true);
-    this.wanted = null;
+    this.#wanted = null;
     this.player.toggle();
-    if (this.player.isPlaying && this.place.isFinished) this.#isAtEnd = false;
+    if (this.player.isPlaying && this.place.isFinished) this.isAtEnd = false;
   }
 
   faster(by = 1) {
@@ -116,18 +110,18 @@ export class Transport {
     if (document === null) {
       this.player.pause();
       this.#view = null;
-      this.#isAtEnd = true;
-      this.wanted = null;
+      this.isAtEnd = true;
+      this.#wanted = null;
     }
     this.#show();
   }
 
   show(view) {
     this.#view = view;
-    if (this.wanted === view.step) this.wanted = null;
+    if (this.#wanted === view.step) this.#wanted = null;
     // Who asked for the end stays there: while more comes, the answer may be behind it.
-    if (view.step >= this.place.last) this.#isAtEnd = true;
-    else if (this.player.isPlaying) this.#isAtEnd = false;
+    if (view.step >= this.place.last) this.isAtEnd = true;
+    else if (this.player.isPlaying) this.isAtEnd = false;
     if (!this.player.isPlaying || this.player.speed === Infinity) this.player.moved(view.time);
     this.#show();
   }

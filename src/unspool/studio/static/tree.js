@@ -51,7 +51,7 @@ export class TreePanel {
     this.#error = null;
     this.chosen = null;
     this.list.setTotal(0);
-    this.list.paint();
+    this.#mark();
   }
 
   follow(is = true) {
@@ -73,7 +73,7 @@ export class TreePanel {
     this.list.setTotal(tree.total);
     this.#active = Math.min(this.#active, tree.total - 1);
     if (this.isFollowing && !isFiltered) this.list.toEnd();
-    this.list.paint();
+    this.#mark();
   }
 
   // An error may be where no node is yet: then it is shown at the innermost one around it.

@@ -10,7 +10,7 @@ export class Viewing {
   #control = null;
   #begun = 0;
 
-  /** `answered(view, question)` and `failed(failure, question)` are told; `question()` makes the question of a place. */
+  /** `answered(view, question)` and `failed(failure)` are told. */
   constructor({ answered, failed }) {
     this.answered = answered;
     this.failed = failed;
@@ -54,7 +54,7 @@ export class Viewing {
     if (this.#control !== control) return; // another one was asked in its place
     this.#control = null;
     if (answer !== null) this.answered(answer, question);
-    else if (failure.name !== "AbortError") this.failed(failure, question);
+    else if (failure.name !== "AbortError") this.failed(failure);
     if (this.#waiting !== null && this.#control === null) this.#next();
   }
 }

@@ -15,7 +15,6 @@ export class WaterfallPanel {
   #bars = [];
   #axis = { unit: "seconds", total: 0, ticks: [] };
   #step = 0;
-  #places = [[0, 0]];
   #leftOut = 0;
   #active = -1;
   #version = 0; // bars are patched in place, so a bar that is the same object may say something else
@@ -51,12 +50,6 @@ export class WaterfallPanel {
     this.#bars = bars;
     this.#axis = axis;
     this.#version += 1;
-    const places = new Map([[0, 0]]);
-    for (const bar of bars) {
-      places.set(bar.first_step, bar.first);
-      if (bar.complete_step !== null) places.set(bar.complete_step, bar.complete);
-    }
-    this.#places = [...places].sort((one, two) => one[0] - two[0]);
     this.#leftOut = left_out;
     this.#showFact();
     this.#drawAxis();
@@ -64,10 +57,10 @@ export class WaterfallPanel {
     this.list.paint();
   }
 
-  /** Where now is: at this step, and this time where times are measured. */
-  setNow(step, time, last) {
+  /** Where now is: at this step, which stands on the axis where its time or its number of characters is. */
+  setNow({ step, time, characters }) {
     this.#step = step;
-    this.setTime(this.#axis.unit === "seconds" ? time : this.#placeOf(step, last));
+    this.setTime(this.isInSeconds ? time : characters);
     this.#showFact();
     if (this.isFollowing) this.#revealNow();
     this.list.later();
@@ -96,16 +89,6 @@ export class WaterfallPanel {
 
   get isInSeconds() {
     return this.#axis.unit === "seconds";
-  }
-
-  // On an axis of characters a step stands between the bars that begin or end around it.
-  #placeOf(step, last) {
-    const places = this.#places;
-    const after = places.findIndex(([at]) => at >= step);
-    if (after >= 0 && places[after][0] === step) return places[after][1];
-    const [low, lowPlace] = places[after < 0 ? places.length - 1 : after - 1];
-    const [high, highPlace] = after < 0 ? [last, this.#axis.total] : places[after];
-    return high > low ? lowPlace + ((step - low) / (high - low)) * (highPlace - lowPlace) : lowPlace;
   }
 
   #drawAxis() {
@@ -161,6 +144,8 @@ export class WaterfallPanel {
     done.style.setProperty("left", percent(end / total));
     done.hidden = bar.complete === null;
     node.setAttribute("role", "option");
+    setAttribute(node, "aria-posinset", index + 1);
+    setAttribute(node, "aria-setsize", this.#bars.length);
     node.setAttribute("aria-label", this.facts(bar).map(([name, value]) => `${name} ${value}`).join(", "));
   }
 
@@ -215,6 +200,7 @@ export class WaterfallPanel {
 
   clear() {
     this.#active = -1;
+    setAttribute(this.scroller, "aria-activedescendant", null);
     this.isFollowing = true;
     this.chosen = null;
     this.setLayout({ axis: { unit: "seconds", total: 0, ticks: [] }, bars: [], left_out: 0 });

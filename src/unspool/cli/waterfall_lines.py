@@ -151,7 +151,7 @@ def comparison_lines(
     counts = {"earlier": 0, "later": 0, "the same": 0, "not in both": 0}
     for field in fields:
         gain, ends = field.gain, [("-" if side is None else spelled(side[1], unit)) for side in (field.one, field.two)]
-        kind = "not in both" if gain is None else "earlier" if gain > 0 else "later" if gain < 0 else "the same"
+        kind = field.change
         counts[kind] += 1
         change = kind if not gain else f"{spelled(abs(gain), unit)} {kind}"
         style = {"earlier": "bold green", "later": "yellow", "not in both": "dim"}.get(kind, "")
