@@ -98,7 +98,7 @@ endef
 
 demo: $(STAMP_INSTALLED) $(STAMP_GROUP)cli
 	@$(BIN)/unspool watch sample:trip
-	@$(BIN)/unspool profile sample:trip
+	@$(BIN)/unspool profile --depth 1 sample:trip
 
 studio: $(STAMP_INSTALLED) $(STAMP_GROUP)studio
 	@$(BIN)/unspool studio $(ARGS)

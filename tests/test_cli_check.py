@@ -269,7 +269,7 @@ def test_each_line_is_read() -> None:
     for problem in found["problems"]:
         lines = data.decode()[: problem["offset"]].split("\n")
         assert (len(lines), len(lines[-1]) + 1) == (problem["line"], problem["column"])
-    assert "standard input: document 3: line 5, column 13" in told(data, "--input", "ndjson")
+    assert "standard input: document 4: line 5, column 13" in told(data, "--input", "ndjson"), "people count from 1"
 
 
 def test_ndjson_in_any_cutting(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from tests.support.running import PATIENCE, started
 from tests.support.running import run as run_with_streams
+from tests.support.shared import PROJECT
 from unspool.cli import reading
 from unspool.cli.main import app
 
@@ -24,7 +25,7 @@ ASCII = {"UNSPOOL_ASCII": "1"}
 BLOCKS = {"UNSPOOL_ASCII": "0"}
 
 
-def run(*arguments: str | Path, width: int = 80, ascii_only: bool = False) -> Result:
+def run(*arguments: str | int | Path, width: int = 80, ascii_only: bool = False) -> Result:
     """The command in this process; nothing of it is a terminal."""
     settings = {"COLUMNS": str(width), **(ASCII if ascii_only else BLOCKS)}
     return CliRunner().invoke(app, ["profile", *map(str, arguments)], env=settings)
@@ -77,6 +78,29 @@ def test_ascii_only() -> None:
     assert "#" in result.stdout
 
 
+def test_so_many_levels() -> None:
+    """With --depth, what lies deeper is left out, and how much that is is said; level 0 is the document itself."""
+    for depth, last in ((0, "$"), (1, "confidence")):
+        shown = run("sample:trip", "--depth", depth).stdout
+        labels = [line.split()[0] for line in shown.splitlines()[2:-2]]
+        assert labels[:2] == ["content", "$"]
+        assert labels[-1] == last
+        assert "area" not in labels
+        assert "more fields are folded away or left out" in shown
+
+
+def test_a_plain_file_is_measured_to_the_character(tmp_path: Path) -> None:
+    """Where nobody measured times, the place at which a field is complete is that of its last character."""
+    file = tmp_path / "file.json"
+    file.write_bytes(b'{"a": 1, "b": "two"}')
+    lines = lines_of(run(file, "--json"))
+    assert [(line["path"], line["first"], line["complete"]) for line in lines] == [
+        ("$", 1, 20),
+        ("$.a", 8, 8),
+        ("$.b", 15, 19),
+    ]
+
+
 def test_json_lines() -> None:
     """One line for each field, nothing folded, with the unit; what is open has no completion."""
     result = run("sample:cut-off", "--json")
@@ -91,7 +115,7 @@ def test_json_lines() -> None:
         "kind": "string",
         "first": lines[2]["first"],
         "complete": lines[2]["complete"],
-        "duration": lines[2]["complete"] - lines[2]["first"],
+        "duration": round(lines[2]["complete"] - lines[2]["first"], 6),
         "bytes": 29,
         "share": 0.081006,
         "unit": "seconds",
@@ -268,3 +292,11 @@ def test_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(reading, "arrivals", interrupted)
     assert run_with_streams("profile") == (130, b"", "")
+
+
+def test_the_readme_shows_what_comes() -> None:
+    """The waterfall in the README is the one that the command draws."""
+    text = (PROJECT / "README.md").read_text(encoding="utf-8")
+    _, _, behind = text.partition("$ unspool profile sample:trip --depth 1\n")
+    shown, _, _ = behind.partition("```")
+    assert shown == run("sample:trip", "--depth", 1, width=88).stdout

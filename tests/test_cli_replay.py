@@ -96,7 +96,7 @@ def test_a_broken_recording_is_played_as_far_as_it_goes() -> None:
 
 USAGE = {
     "--once": "are for --serve",
-    "--times 2": "are for --serve",
+    "--requests 2": "are for --serve",
     "--port 0": "are for --serve",
     "--host localhost": "are for --serve",
     "--allow-remote": "are for --serve",
@@ -511,7 +511,7 @@ def asking(name: str, *args: object) -> Iterator[tuple[Any, Any]]:
 
 def test_a_client_of_openai_talks_to_it(tmp_path: Path) -> None:
     """Text and a tool call arrive; a whole answer, and another path, are refused in words; then the server stops."""
-    with asking("OpenAI", written(tmp_path, "openai-chat", CALLING), "--times", 2) as (process, client):
+    with asking("OpenAI", written(tmp_path, "openai-chat", CALLING), "--requests", 2) as (process, client):
 
         def read(_: int) -> Any:
             return MessageStream(client.chat.completions.create(model="m", messages=ASKED, stream=True)).final()

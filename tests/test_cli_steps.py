@@ -664,6 +664,36 @@ def test_types_in_a_module(code: str, needs: str, tmp_path: Path, monkeypatch: p
     assert lines_of(outcome)[-1]["is_finished"] is False, "it ends there and then"
 
 
+@pytest.mark.parametrize("command", ["values", "events", "patch", "watch", "profile"])
+def test_a_line_that_breaks_off_takes_in_nothing(command: str) -> None:
+    """In NDJSON a document ends with its line: one that is open then is broken there, and the next is no part of it."""
+    outcome = run(command, "-", data=b'{"a": 1}\n{"b": 2}\n{"c":\n{"d": 4}\n')
+    assert outcome.status == 1
+    assert "unexpected character: line 3, column 6 (offset 23), in $.c; expected a value" in outcome.stderr
+    assert b'"d"' not in outcome.stdout
+    assert b".d" not in outcome.stdout
+
+
+@pytest.mark.parametrize("command", ["values", "check", "events", "watch"])
+def test_a_byte_order_mark_is_passed_over(command: str) -> None:
+    """Some editors put one before a text."""
+    assert run(command, "-", data=b'\xef\xbb\xbf{"a": 1}').status == 0
+
+
+def test_a_plain_file_is_one_fragment(tmp_path: Path) -> None:
+    """A file has no fragments of its own: there is one value, and one patch, however long it is."""
+    file = tmp_path / "long.json"
+    file.write_text(json.dumps({"rows": list(range(50_000))}))
+    assert run("values", file).stdout.count(b"\n") == 1
+    assert run("patch", file).stdout.count(b"\n") == 1
+
+
+def test_no_snapshot_is_no_document() -> None:
+    """Where nothing comes there is nothing to write, and that is said."""
+    outcome = run("chunk", "-")
+    assert (outcome.status, outcome.stdout, outcome.stderr) == (1, b"", "unspool: there is nothing in it\n")
+
+
 # ---- the process -------------------------------------------------------------------------------------
 
 

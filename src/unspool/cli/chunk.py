@@ -63,11 +63,15 @@ def chunk(
         chunker = SnapshotChunker(on_conflict=on_conflict.value, patience=patience, options=Options(max_chars=None))
         complaints = Complaints()
         time: float | None = None
+        is_empty = True
         for time, snapshot in _snapshots(Input(file, kind)):
+            is_empty = False
             known = len(chunker.conflicts)
             _write(chunker.process(snapshot), raw, times, time)
             for conflict in chunker.conflicts[known:]:
                 complaints.add(str(conflict))
+        if is_empty:
+            complaints.add("there is nothing in it")
         _write(chunker.flush(), raw, times, time)
         if raw:
             write_text("\n")

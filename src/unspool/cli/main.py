@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -20,6 +20,9 @@ from .studio import studio
 from .terminal import excuse, prepare_streams
 from .watch import watch
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 __all__ = ["app", "main"]
 
 app = typer.Typer(
@@ -30,8 +33,21 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain text: it fits any terminal, and takes nothing for markup
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (watch, events, values, patch, chunk, message, check, record, replay, profile, studio):
-    app.command()(command)
+COMMANDS: Final[dict[Callable[..., None], str]] = {
+    watch: "See a value grow, as a tree.",
+    events: "What became known, as JSON lines.",
+    values: "The value so far, as JSON lines.",
+    patch: "What changed, as JSON Patch lines.",
+    chunk: "Snapshots to fragments of text.",
+    message: "Chunks of a provider to messages.",
+    check: "Is it whole and valid; if not, where?",
+    record: "Note down what comes, and when.",
+    replay: "Play a recording, also as a server.",
+    profile: "When did each field become usable?",
+    studio: "All of that in the browser.",
+}
+for command, short_help in COMMANDS.items():
+    app.command(short_help=short_help)(command)
 
 
 def _version(is_asked: bool) -> None:

@@ -68,7 +68,7 @@ def show(name: str, problem: Problem) -> None:
     if problem.track is not None:
         where.append(problem.track)
     if problem.document is not None:
-        where.append(f"document {problem.document}")
+        where.append(f"document {problem.document + 1}")
     place = problem.place
     if place is not None:
         byte = "" if place.byte is None or place.byte == place.offset else f", byte {place.byte}"

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["By", "profile"]
 
+DIGITS: Final = 6  # of a time: microseconds
 MOST_STEPS: Final = 20_000  # fragments of a plain file
 ALL: Final = 1_000_000_000
 
@@ -48,6 +49,7 @@ def profile(
     as_json: Annotated[bool, typer.Option("--json", help="JSON lines, one for each field.")] = False,
     by: Annotated[By | None, typer.Option("--by", help="What is counted; seconds where there are any.")] = None,
     select: Select = None,
+    depth: Annotated[int | None, typer.Option("--depth", min=0, help="Show so many levels.")] = None,
     items: Annotated[int, typer.Option("--items", min=0, help="Show so many items of each array.")] = MOST_ITEMS,
     kind: Kind = None,
     format: Format = None,
@@ -58,13 +60,13 @@ def profile(
     with guarded():
         pattern = None if select is None else compile_pattern(select)
         files = [file] if other is None else [file, other]
-        sources = [Input(one, kind, format, cut).cut_into(MOST_STEPS) for one in files]
+        sources = [Input(one, kind, format, cut).cut_into(MOST_STEPS, least=1) for one in files]
         names = [source.name for source in sources]
         timelines = [_gathered(source, extract) for source in sources]
         unit = by.value if by is not None else _unit(timelines)
         most_items, most_bars = (ALL, ALL) if as_json else (items, MOST_BARS)
         waterfalls = [
-            layout(timeline, most_items=most_items, most_bars=most_bars, unit=unit, select=pattern)
+            layout(timeline, most_items=most_items, most_bars=most_bars, most_depth=depth, unit=unit, select=pattern)
             for timeline in timelines
         ]
         _write_files(html, svg, names, timelines, waterfalls)
@@ -148,16 +150,17 @@ def _show(names: list[str], timelines: list[Timeline], waterfalls: list[Waterfal
         lines = comparison_lines(waterfalls[0], waterfalls[1], (names[0], names[1]), out.width, ascii_only=ascii_only)
     else:
         lines = waterfall_lines(waterfalls[0], out.width, ascii_only=ascii_only)
-        lines.append(Text(_summary(waterfalls[0])))
+        lines.append(Text(_summary(timelines[0], waterfalls[0].axis.unit)))
     for line in lines:
         out.print(line, soft_wrap=True)
     left_out = sum([waterfall.left_out for waterfall in waterfalls])
     if left_out:
-        out.print(Text(f"{left_out:,} more fields are folded away or left out; see --items and --json", "dim"))
+        out.print(Text(f"{left_out:,} more fields are folded away or left out; see --depth, --items and --json", "dim"))
 
 
-def _summary(waterfall: Waterfall) -> str:
-    times, unit = usable(waterfall), waterfall.axis.unit
+def _summary(timeline: Timeline, unit: str) -> str:
+    """When there was something to use: of all leaves, also those that are not shown."""
+    times = usable(layout(timeline, most_items=ALL, most_bars=ALL, unit=unit))
     if times is None:
         return "no leaf is complete"
     first, middle, last = [spelled(time, unit) for time in times[1:]]
@@ -186,7 +189,7 @@ def _lines(waterfalls: list[Waterfall]) -> list[dict[str, object]]:
             "kind": bar.kind,
             "first": bar.first,
             "complete": bar.complete,
-            "duration": bar.duration,
+            "duration": None if bar.duration is None else round(bar.duration, DIGITS),
             "bytes": bar.size,
             "share": round(bar.share, 6),
             "unit": unit,

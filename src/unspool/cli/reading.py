@@ -42,6 +42,7 @@ class Input:
     kind: InputKind | None = None
     format: str | None = None
     cut: int | None = None
+    block: int = BLOCK  # how much is read at once
 
     @property
     def sample(self) -> str | None:
@@ -76,11 +77,15 @@ class Input:
         except (OSError, ValueError):
             return None
 
-    def cut_into(self, most: int) -> Input:
+    def in_one_piece(self) -> Input:
+        """The same, of which a plain file is one fragment, unless it is said how it is cut."""
+        return self if self.is_live else replace(self, block=max(self.size or 0, BLOCK))
+
+    def cut_into(self, most: int, least: int = CUT) -> Input:
         """The same, of which a plain file comes in at most so many fragments, unless it is said how it is cut."""
         if self.cut is not None or self.is_live:
             return self
-        return replace(self, cut=max(CUT, (self.size or 0) // most))
+        return replace(self, cut=max(least, (self.size or 0) // most))
 
     def opening(self, config: Config | None = None, *, snapshots: bool = True) -> Opening:
         """What makes items of it. Without `snapshots`, the lines of those are left as they are."""
@@ -120,7 +125,7 @@ def arrivals(source: Input, patience: float | None = None) -> Iterator[bytes | N
         while True:
             if waits and not select.select([descriptor], [], [], patience)[0]:
                 yield None
-            elif block := os.read(descriptor, BLOCK):
+            elif block := os.read(descriptor, source.block):
                 yield block
             else:
                 return

@@ -36,7 +36,9 @@ Port = Annotated[
     int | None, typer.Option("--port", min=0, max=65535, help="Listen there; 0 is any.", rich_help_panel=PANEL)
 ]
 Once = Annotated[bool, typer.Option("--once", help="Serve one request, then stop.", rich_help_panel=PANEL)]
-Times = Annotated[int | None, typer.Option("--times", min=1, help="Serve so many requests.", rich_help_panel=PANEL)]
+Requests = Annotated[
+    int | None, typer.Option("--requests", min=1, help="Serve so many requests.", rich_help_panel=PANEL)
+]
 AllowRemote = Annotated[
     bool, typer.Option("--allow-remote", help="Let other machines in; everybody can read.", rich_help_panel=PANEL)
 ]
@@ -52,7 +54,7 @@ def replay(
     host: Host = None,
     port: Port = None,
     once: Once = False,
-    times: Times = None,
+    requests: Requests = None,
     allow_remote: AllowRemote = False,
 ) -> None:
     """Play a recording again, with its timing: to standard output, or as a server.
@@ -63,12 +65,12 @@ def replay(
     with guarded():
         if math.isnan(speed):
             raise UsageError("--speed is a number")
-        if not serve and (once or allow_remote or (host, port, times) != (None, None, None)):
-            raise UsageError("--host, --port, --once, --times and --allow-remote are for --serve")
+        if not serve and (once or allow_remote or (host, port, requests) != (None, None, None)):
+            raise UsageError("--host, --port, --once, --requests and --allow-remote are for --serve")
         pieces = pieces_of(filter(None, arrivals(Input(file))), cut=cut)
         if serve:
             address = ("127.0.0.1" if host is None else host, port or 0)
-            _serve(pieces, format, address, speed, drop_after, 1 if once else times, allow_remote)
+            _serve(pieces, format, address, speed, drop_after, 1 if once else requests, allow_remote)
         else:
             _play(pieces, speed, drop_after)
 

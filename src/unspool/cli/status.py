@@ -56,11 +56,11 @@ def status_line(timeline: Timeline, elapsed: float, width: int, *, ascii_only: b
     return Text(line + " " * (width - cells(line)), style="reverse", no_wrap=True)
 
 
-def summary(timeline: Timeline, problems: int, faults: int) -> str:
-    """How it ended."""
-    verdict = "broken" if faults else "invalid" if problems else "complete"
+def summary(timeline: Timeline) -> str:
+    """How much came, and how it ended."""
     fields = sum([len(fields.listed) + fields.left_out for fields in timeline.fields.values()])
-    parts = [f"{fields:,} fields", f"{timeline.sizes[-1]:,} characters", f"{timeline.last:,} steps"]
+    counts = {"field": fields, "character": timeline.sizes[-1], "step": timeline.last}
+    parts = [f"{count:,} {name}{'' if count == 1 else 's'}" for name, count in counts.items()]
     if timeline.is_timed:
         time = timeline.duration
         parts.append(f"{time:.2f} s")
@@ -69,4 +69,4 @@ def summary(timeline: Timeline, problems: int, faults: int) -> str:
     message = timeline.message(timeline.last)
     if message is not None and message.finish_reason is not None:
         parts.append(f"finish: {message.finish_reason}")
-    return f"{verdict}: {', '.join(parts)}"
+    return ", ".join(parts)

@@ -78,7 +78,14 @@ def values(
     """The value so far, a line for each step that changed something visible; with --select, a line for each value."""
     with guarded():
         pattern = None if select is None else compile_pattern(select)
-        texts = Texts(Input(file, kind, format, cut), "value", track=track, extract=extract, schema=schema, times=times)
+        texts = Texts(
+            Input(file, kind, format, cut).in_one_piece(),
+            "value",
+            track=track,
+            extract=extract,
+            schema=schema,
+            times=times,
+        )
         texts.run(
             lambda options, judge, extract: ValueLines(options, judge, extract=extract, every=every, select=pattern)
         )
@@ -97,7 +104,14 @@ def patch(
 ) -> None:
     """What each step changed, as JSON Patch (RFC 6902): one list of operations a line."""
     with guarded():
-        texts = Texts(Input(file, kind, format, cut), "patch", track=track, extract=extract, schema=schema, times=times)
+        texts = Texts(
+            Input(file, kind, format, cut).in_one_piece(),
+            "patch",
+            track=track,
+            extract=extract,
+            schema=schema,
+            times=times,
+        )
         texts.run(lambda options, judge, extract: PatchLines(options, judge, extract=extract, append=append))
 
 

@@ -127,10 +127,19 @@ def _on_screen(watched: _Watched, out: Console, pattern: Pattern | None, resolve
     from rich.live import Live  # what only a screen needs, no other command has to wait for
 
     screen = _Screen(watched, out, pattern, resolver)
+    is_stopped = False
     with Live(screen.waiting(), console=out, screen=True, auto_refresh=False, redirect_stdout=False) as live:
-        for is_step in watched.ticks():
-            if screen.is_due(is_step):
-                live.update(screen.drawn(), refresh=True)
+        try:
+            for is_step in watched.ticks():
+                if screen.is_due(is_step):
+                    live.update(screen.drawn(), refresh=True)
+        except KeyboardInterrupt:
+            is_stopped = True
+    if is_stopped and watched.timeline is not None:  # of a stream that hangs, this is what one wants to keep
+        _write_all(out, screen.view(watched.timeline).lines(Look(out.width, None, None)))
+        out.print(Text(f"stopped: {summary(watched.timeline)}", style="bold"))
+    if is_stopped:
+        raise KeyboardInterrupt
     timeline = watched.finish()
     view = screen.view(timeline)
     _write_all(out, view.lines(Look(out.width, None, None)))
@@ -138,7 +147,8 @@ def _on_screen(watched: _Watched, out: Console, pattern: Pattern | None, resolve
     broken = [problem for problem in wrong if problem not in _shown_in_tree(timeline)]
     for problem in broken:
         out.print(Text(shown(problem), style="bold red"), soft_wrap=True)
-    ending = summary(timeline, len(invalid), len(wrong))
+    verdict = "broken" if wrong else "invalid" if invalid else "complete"
+    ending = f"{verdict}: {summary(timeline)}"
     out.print(Text(ending, style="bold red" if wrong or invalid else "bold green"), soft_wrap=True)
     if wrong or invalid:
         raise typer.Exit(BROKEN)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast, final
 from ..chunker.snapshots import SnapshotChunker
 from ..core.options import Options
 from ..errors import SnapshotError, UnspoolError
+from ..handles import FragmentParser
 from ..llm.changes import ContentAdded, ReasoningAdded, RefusalAdded, ToolArgumentsAdded, changes
 from ..llm.formats.registry import deltas_for, detect
 from ..llm.lines import NDJSONDecoder
@@ -46,6 +47,7 @@ SSE_STARTS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
 LONGEST_LINE: Final = 64 * 1024 * 1024
 TELLING: Final = 3  # lines that grow one out of the other are snapshots
 NO_JSON: Final = object()
+BROKEN_OFF: Final = "\N{SYMBOL FOR NEWLINE}".encode()
 
 DOCUMENT: Final = "json"
 """The track of an input that is one text."""
@@ -205,6 +207,8 @@ def unpacker_for(found: Guess, config: Config | None = None) -> Unpacker:
             return Chunks(found.format, config, is_sse=True) if found.format else EventText()
         case InputKind.SNAPSHOTS:
             return Snapshots()
+        case InputKind.NDJSON:
+            return Lines()
         case _:
             return Text()
 
@@ -218,6 +222,36 @@ class Text:
 
     def close(self) -> list[Item]:
         return []
+
+
+@final
+class Lines:
+    """Documents, one a line, as they come. To JSON the end of a line is space like any other; here a document ends with
+    it, and one that is open then must not take in the next. So it is handed on as a sign that no JSON can hold.
+    """
+
+    def __init__(self) -> None:
+        self._parser = FragmentParser(Options(multiple=True, max_chars=None))
+        self._has_begun = False
+
+    def feed(self, data: bytes) -> list[Item]:
+        *ended, rest = data.split(b"\n")
+        items = [Item((Piece(DOCUMENT, line + self._end_of(line)),)) for line in ended]
+        if rest:
+            self._read(rest)
+            items.append(Item((Piece(DOCUMENT, rest),)))
+        return items
+
+    def close(self) -> list[Item]:
+        return []
+
+    def _read(self, data: bytes) -> None:
+        self._has_begun = bool(self._parser.feed(data)) or self._has_begun
+
+    def _end_of(self, line: bytes) -> bytes:
+        self._read(line + b"\n")
+        is_open = self._has_begun and not self._parser.is_complete and not self._parser.is_stopped
+        return BROKEN_OFF if is_open else b"\n"
 
 
 @final

@@ -6,6 +6,7 @@ file has none: its steps come at a steady rate, so that it can be played like th
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from .inputs import Guess, InputKind, guess, unpacker_for
@@ -36,7 +37,7 @@ class Opening:
     """Bytes in, cut anywhere; timed items out. No file and no clock: whoever reads tells the time.
 
     `kind` and `format` are found out unless they are given. With `cut`, JSON text is handed on in fragments of so many
-    bytes, whatever it came in. Without `snapshots`, lines that could be those are NDJSON. `found` is None as long as
+    bytes, whatever it came in. Without `snapshots`, lines are NDJSON, and left as they are. `found` is None as long as
     nobody can tell what this is.
     """
 
@@ -158,7 +159,10 @@ class Opening:
             kind = found.kind if found.kind is InputKind.SSE else InputKind.CHUNKS
             found = Guess(kind, self._format)
         self.found = found
-        self._unpacker = unpacker_for(found, self._config)
+        leaves_lines = found.kind is InputKind.NDJSON and not self._snapshots
+        self._unpacker = unpacker_for(Guess(InputKind.JSON) if leaves_lines else found, self._config)
+        if held and held[0].data.startswith(BOM_UTF8):  # RFC 8259, section 8.1: it may be ignored
+            held[0] = held[0]._replace(data=held[0].data.removeprefix(BOM_UTF8))
         return self._unpack(held)
 
     def _unpack(self, arrivals: list[Arrival]) -> list[TimedItem]:

@@ -7,6 +7,7 @@ is drawn in the terminal, as SVG, as HTML and in the studio, and is the same in 
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from .fields import Selection
@@ -106,9 +107,13 @@ def layout(
     most_items: int = MOST_ITEMS,
     most_bars: int = MOST_BARS,
     unit: str | None = None,
+    most_depth: int | None = None,
     select: str | Pattern | None = None,
 ) -> Waterfall:
-    """The waterfall of a timeline, for its whole length; with `select`, of what the pattern picks."""
+    """The waterfall of a timeline, for its whole length; with `select`, of what the pattern picks.
+
+    With `most_depth`, what lies deeper than so many steps is left out.
+    """
     unit = unit or ("seconds" if timeline.is_timed else "characters")
     scale: list[float] = timeline.times if unit == "seconds" else [float(size) for size in timeline.sizes]
     whole = sum([track.size for track in timeline.tracks.values()])
@@ -128,8 +133,10 @@ def layout(
         if has_title and (select is None or drawer.bars):
             bars.append(_track_bar(timeline, name, scale, whole))
         if track.is_json:
-            bars += drawer.bars
-            left_out += drawer.dropped + (fields.left_out if select is None else 0)
+            deepest = math.inf if most_depth is None else most_depth + int(has_title)
+            near = [bar for bar in drawer.bars if bar.depth <= deepest]
+            bars += near
+            left_out += drawer.dropped + len(drawer.bars) - len(near) + (fields.left_out if select is None else 0)
     left_out += max(len(bars) - most_bars, 0)
     return Waterfall(_axis(unit, scale[-1]), tuple(bars[:most_bars]), left_out)
 
