@@ -103,12 +103,12 @@ demo: $(STAMP_INSTALLED) $(STAMP_GROUP)cli
 studio: $(STAMP_INSTALLED) $(STAMP_GROUP)studio
 	@$(BIN)/unspool studio $(ARGS)
 
-# Both builds run the same tests; so that it does not take minutes more, the second one with fewer random examples, and
-# without what cannot depend on the build (the marker `either`). .ci/run has the second one run those, too.
+# Both builds run the same tests. So that it takes minutes only, with few random examples, on the second one with fewer,
+# and there without what is never compiled (the marker `either`). .ci/run tries more, and has it run those, too.
 test: $(STAMP_INSTALLED) $(TESTING)
 	@$(IF_COMPILED); then \
-	    $(MAKE) test-compiled && HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-quick} \
-	        $(MAKE) test-pure ONLY="not long and not either"; \
+	    HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-quick} $(MAKE) test-compiled && \
+	    HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-brief} $(MAKE) test-pure ONLY="not long and not either"; \
 	elif [ "$${UNSPOOL_REQUIRE_COMPILED:-0}" != 0 ]; then \
 	    $(NOT_COMPILED); exit 1; \
 	else \

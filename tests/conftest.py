@@ -1,11 +1,12 @@
 """What holds for every test: how many examples hypothesis tries, and where the shared data is.
 
-HYPOTHESIS_PROFILE chooses the number of examples: quick, default, or long (`make test-long`).
+HYPOTHESIS_PROFILE chooses the number of examples: brief, quick, default, or long (`make test-long`).
 """
 
 from __future__ import annotations
 
 import os
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,34 +22,25 @@ if TYPE_CHECKING:
 # No deadline: whether a reading is quick enough is for the tests that measure it, not for a busy machine.
 settings.register_profile("default", deadline=None, max_examples=100, print_blob=True)
 settings.register_profile("quick", settings.get_profile("default"), max_examples=25)
+settings.register_profile("brief", settings.get_profile("default"), max_examples=10)
 settings.register_profile("long", settings.get_profile("default"), max_examples=5000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
-EITHER = {
-    "test_accumulators.py",
-    "test_cli_conditions.py",
-    "test_cli_record.py",
-    "test_cli_replay.py",
-    "test_clients.py",
-    "test_coming_from.py",
-    "test_comparison.py",
-    "test_examples.py",
-    "test_links.py",
-    "test_peers.py",
-    "test_provider_pages.py",
-    "test_reference.py",
-    "test_studio_load.py",
-    "test_studio_page.py",
-    "test_studio_page_panels.py",
-    "test_studio_page_streams.py",
-    "test_support.py",
-}
-"""Peers, clients, servers and pages: slow to start, and the same on both builds."""
+# Whoever runs the tests in the background of a script has Ctrl-C ignored, and what they start would ignore it, too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+EITHER = (
+    *("test_cli_", "test_studio_", "test_escaping", "test_recordings_timed", "test_tracks", "test_viewer_inputs"),
+    *("test_accumulators", "test_clients", "test_coming_from", "test_comparison", "test_peers", "test_provider_pages"),
+    *("test_examples", "test_links", "test_reference", "test_support", "test_waterfall"),
+)
+"""The tools, peers, clients, servers and pages: nothing of them is compiled, and many take long to start."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.path.name in EITHER:
+        if item.path.name.startswith(EITHER):
             item.add_marker(pytest.mark.either)
 
 
