@@ -596,7 +596,7 @@ TYPED = "typed partial (pydantic model), itinerary 0.5 KB"
         ("import", "jiter", "unspool compiled", 1 / 200, 1 / 10),  # "a fraction"
         (LONG, "streaming-json-parser", "unspool pure", 0.5, 1),  # "less time"
         ("value, 50 KB string", "streaming-json-parser", "unspool pure", 5, 200),  # "unless it is one long string"
-        (TYPED, "pydantic", "unspool compiled", 0.3, 1),  # "less time"
+        (TYPED, "pydantic", "unspool compiled", 0.5, 2),  # "as little"
         (SHORT, "jiter", "unspool compiled", 1, 3),  # "little between them"
         (LONG, "jiter", "unspool compiled", 100, 1000),  # "a hundred times"
     ],
