@@ -55,6 +55,8 @@ export class RowList {
     if (height === this.#height) return;
     this.#height = height;
     this.spacer.style.setProperty("height", `${height}px`);
+    // A list that got shorter makes the browser scroll, and that is nobody's hand.
+    this.#expected = Math.min(this.#expected, Math.max(0, this.scroller.scrollHeight - this.scroller.clientHeight));
   }
 
   toEnd() {
