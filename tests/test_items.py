@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import shapes, strategies
+from tests.support.collecting import Seen, awaited, collected
 from tests.support.oracle import same
 from tests.support.shapes import Calls, number, record, required, text
 from tests.support.strategies import one_by_one
@@ -24,7 +25,6 @@ from unspool import (
     Options,
     OptionsError,
     PatternError,
-    UnspoolError,
     create_state,
     finalize,
     parse_chunk,
@@ -37,43 +37,15 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator
 
 
-class Seen:
-    """What an iterator yielded, and the error that it raised behind it, if any."""
-
-    def __init__(self) -> None:
-        self.values: list[Any] = []
-        self.error: UnspoolError | None = None
-
-
 def plain(type: Any, fragments: Iterable[Any], options: Options | None = None, **named: Any) -> Seen:
-    seen = Seen()
-    try:
-        for one in items(type, fragments, options, **named):
-            seen.values.append(one)
-    except UnspoolError as error:
-        seen.error = error
-    return seen
+    return collected(lambda source: items(type, source, options, **named), fragments)
 
 
-def awaited(type: Any, fragments: Iterable[Any], options: Options | None = None, **named: Any) -> Seen:
-    async def source() -> AsyncIterator[Any]:
-        for fragment in fragments:
-            await asyncio.sleep(0)
-            yield fragment
-
-    async def run() -> Seen:
-        seen = Seen()
-        try:
-            async for one in aitems(type, source(), options, **named):
-                seen.values.append(one)
-        except UnspoolError as error:
-            seen.error = error
-        return seen
-
-    return asyncio.run(run())
+def awaiting(type: Any, fragments: Iterable[Any], options: Options | None = None, **named: Any) -> Seen:
+    return awaited(lambda source: aitems(type, source, options, **named), fragments)
 
 
-both = pytest.mark.parametrize("collect", [plain, awaited])
+both = pytest.mark.parametrize("collect", [plain, awaiting])
 ROW = record({"id": required("id", number()), "name": text()})
 
 

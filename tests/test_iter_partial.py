@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import shapes, strategies
+from tests.support.collecting import Seen, Source, awaited, collected
 from tests.support.shapes import (
     Calls,
     Example,
@@ -31,7 +32,6 @@ from unspool import (
     LimitError,
     Options,
     OptionsError,
-    UnspoolError,
     create_state,
     finalize,
     parse_chunk,
@@ -51,15 +51,15 @@ from unspool.typed.shape import AnyShape, ArrayShape, MapShape
 from unspool.typed.unions import UnionShape
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
 
-class Seen:
-    """What an iterator yielded, and the error that it raised behind it, if any."""
+class Outcomes:
+    """What an iterator of partials yielded, and the error that it raised behind it, if any."""
 
-    def __init__(self) -> None:
-        self.partials: list[Partial[Any]] = []
-        self.error: UnspoolError | None = None
+    def __init__(self, seen: Seen) -> None:
+        self.partials: list[Partial[Any]] = seen.values
+        self.error = seen.error
 
     @property
     def values(self) -> list[Any]:
@@ -70,35 +70,15 @@ class Seen:
         return [type(one).__name__ for one in self.partials]
 
 
-def plain(type: Any, fragments: Iterable[Any], options: Options | None = None, **named: Any) -> Seen:
-    seen = Seen()
-    try:
-        for one in iter_partial(type, fragments, options, **named):
-            seen.partials.append(one)
-    except UnspoolError as error:
-        seen.error = error
-    return seen
+def plain(type: Any, fragments: Iterable[Any], options: Options | None = None, **named: Any) -> Outcomes:
+    return Outcomes(collected(lambda source: iter_partial(type, source, options, **named), fragments))
 
 
-def awaited(type: Any, fragments: Iterable[Any], options: Options | None = None, **named: Any) -> Seen:
-    async def source() -> AsyncIterator[Any]:
-        for fragment in fragments:
-            await asyncio.sleep(0)
-            yield fragment
-
-    async def run() -> Seen:
-        seen = Seen()
-        try:
-            async for one in aiter_partial(type, source(), options, **named):
-                seen.partials.append(one)
-        except UnspoolError as error:
-            seen.error = error
-        return seen
-
-    return asyncio.run(run())
+def awaiting(type: Any, fragments: Iterable[Any], options: Options | None = None, **named: Any) -> Outcomes:
+    return Outcomes(awaited(lambda source: aiter_partial(type, source, options, **named), fragments))
 
 
-both = pytest.mark.parametrize("collect", [plain, awaited])
+both = pytest.mark.parametrize("collect", [plain, awaiting])
 TRIP = record({"city": required("city", text()), "days": ArrayShape(record({"title": text(), "n": number()}))})
 
 
@@ -374,36 +354,11 @@ def test_partial_makes_a_resolver() -> None:
     assert told(resolution) == told(resolve(TRIP, state)[0])
     further, _ = resolver.resolve(parse_chunk(state, "y"), cache)
     assert further.value == ("open", {"city": "xy"})
-    for collect in (plain, awaited, plain):
+    for collect in (plain, awaiting, plain):
         assert collect(resolver, ['{"city": "x"}']).values == [("whole", {"city": "x"})]
 
 
 # The source
-
-
-class Source:
-    """Fragments that tell how far they were read, and whether they were let go."""
-
-    def __init__(self, *fragments: str) -> None:
-        self.fragments = fragments
-        self.read = 0
-        self.is_closed = False
-
-    def plain(self) -> Iterator[str]:
-        try:
-            for fragment in self.fragments:
-                self.read += 1
-                yield fragment
-        finally:
-            self.is_closed = True
-
-    async def awaited(self) -> AsyncIterator[str]:
-        try:
-            for fragment in self.fragments:
-                self.read += 1
-                yield fragment
-        finally:
-            self.is_closed = True
 
 
 def test_leaving_half_way_closes_the_source() -> None:
@@ -411,8 +366,8 @@ def test_leaving_half_way_closes_the_source() -> None:
     source = Source("[1,", "2,", "3]")
     with closing(iter_partial(ArrayShape(number()), source.plain())) as partials:
         assert next(partials).value == [1]
-        assert (source.read, source.is_closed) == (1, False)
-    assert (source.read, source.is_closed) == (1, True)
+        assert (source.asked, source.is_closed) == (1, False)
+    assert (source.asked, source.is_closed) == (1, True)
 
 
 def test_leaving_half_way_closes_the_awaited_source() -> None:
@@ -424,7 +379,7 @@ def test_leaving_half_way_closes_the_awaited_source() -> None:
 
     source = Source("[1,", "2,", "3]")
     asyncio.run(run(source))
-    assert (source.read, source.is_closed) == (1, True)
+    assert (source.asked, source.is_closed) == (1, True)
 
 
 def test_invalid_closes_the_source() -> None:
@@ -432,7 +387,7 @@ def test_invalid_closes_the_source() -> None:
     source = Source("[1,", '"x",', "3]")
     with pytest.raises(InvalidError):
         list(iter_partial(ArrayShape(number()), source.plain()))
-    assert (source.read, source.is_closed) == (2, True)
+    assert (source.asked, source.is_closed) == (2, True)
 
     async def run(source: Source) -> None:
         async for _ in aiter_partial(ArrayShape(number()), source.awaited()):
@@ -441,7 +396,7 @@ def test_invalid_closes_the_source() -> None:
     source = Source("[1,", '"x",', "3]")
     with pytest.raises(InvalidError):
         asyncio.run(run(source))
-    assert (source.read, source.is_closed) == (2, True)
+    assert (source.asked, source.is_closed) == (2, True)
 
 
 def test_an_error_of_the_source_is_its_own() -> None:

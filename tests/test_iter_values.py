@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support import corpus
+from tests.support.collecting import Source
 from tests.support.oracle import same
 from unspool import (
     MISSING,
@@ -246,34 +247,9 @@ def test_bytes(collect: Any) -> None:
     assert seen.values == [[], [""], ["é"], ["é😀"]]
 
 
-class Source:
-    """A source of fragments that can tell how far it was asked, and whether it was closed."""
-
-    def __init__(self, fragments: list[str]) -> None:
-        self.fragments = fragments
-        self.asked = 0
-        self.is_closed = False
-
-    def plain(self) -> Iterator[str]:
-        try:
-            for fragment in self.fragments:
-                self.asked += 1
-                yield fragment
-        finally:
-            self.is_closed = True
-
-    async def awaited(self) -> AsyncIterator[str]:
-        try:
-            for fragment in self.fragments:
-                self.asked += 1
-                yield fragment
-        finally:
-            self.is_closed = True
-
-
 def test_nothing_is_read_ahead() -> None:
     """A fragment is asked for when the values before it were taken, and not earlier."""
-    source = Source(["[1, ", " ", "2, ", "3]"])
+    source = Source("[1, ", " ", "2, ", "3]")
     values = iter_values(source.plain())
     assert source.asked == 0
     assert [(next(values), source.asked) for _ in range(3)] == [([1], 1), ([1, 2], 3), ([1, 2, 3], 4)]
@@ -285,12 +261,12 @@ def test_nothing_is_read_ahead() -> None:
 @pytest.mark.parametrize("fragments", [["[1, ", "2]"], ["[1, ", "x"]])
 def test_closing_half_way_closes_the_source(fragments: list[str]) -> None:
     """Leaving a loop half-way, or at an error, closes the generator that the fragments came from."""
-    source = Source(fragments)
+    source = Source(*fragments)
     with closing(iter_values(source.plain())) as values:
         assert next(values) == [1]
         assert not source.is_closed
     assert source.is_closed
-    source = Source(fragments)
+    source = Source(*fragments)
     with suppress(JSONSyntaxError):
         for _ in iter_values(source.plain()):
             pass
@@ -315,8 +291,8 @@ def test_closing_half_way_closes_the_awaited_source(fragments: list[str]) -> Non
                 pass
         assert source.is_closed
 
-    asyncio.run(half_way(Source(fragments)))
-    asyncio.run(to_the_end(Source(fragments)))
+    asyncio.run(half_way(Source(*fragments)))
+    asyncio.run(to_the_end(Source(*fragments)))
 
 
 def test_a_source_that_fails() -> None:

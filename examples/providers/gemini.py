@@ -25,7 +25,8 @@ RECORDING = Path(__file__).parents[1] / "recordings" / "gemini.jsonl"
 LIVE = """
     from google import genai
 
-    genai.Client().models.generate_content_stream(model="...", contents="...", config=...)
+    client = genai.Client()
+    client.models.generate_content_stream(model="...", contents="...", config=...)
 """
 
 

@@ -25,7 +25,8 @@ RECORDING = Path(__file__).parents[1] / "recordings" / "gemini-interactions.json
 LIVE = """
     from google import genai
 
-    genai.Client().interactions.create(model="...", input="...", tools=[...], stream=True)
+    client = genai.Client()
+    client.interactions.create(model="...", input="...", tools=[...], stream=True)
 """
 
 

@@ -14,7 +14,7 @@ from ..select import compile as compile_pattern
 from ..viewer.waterfall import MOST_BARS, MOST_ITEMS, compare, layout, spelled, usable
 from .options import Cut, Extract, File, Format, Kind, Select, checked_file
 from .progress import progress
-from .reading import STANDARD_INPUT, Input, timed_items
+from .reading import DIGITS, STANDARD_INPUT, Input, timed_items
 from .terminal import Complaints, UsageError, console, guarded, is_ascii_only, shown, write_lines
 from .waterfall_lines import comparison_lines, waterfall_lines
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["By", "profile"]
 
-DIGITS: Final = 6  # of a time: microseconds
 MOST_STEPS: Final = 20_000  # fragments of a plain file
 ALL: Final = 1_000_000_000
 

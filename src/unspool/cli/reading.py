@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..viewer.inputs import InputKind
     from ..viewer.opening import TimedItem
 
-__all__ = ["STANDARD_INPUT", "Input", "arrivals", "noted_time", "ticked_items", "timed_items"]
+__all__ = ["DIGITS", "STANDARD_INPUT", "Input", "arrivals", "noted_time", "ticked_items", "timed_items"]
 
 BLOCK: Final = 64 * 1024
 PATIENCE: Final = 0.25  # seconds that an input may take to show what it is
