@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import socket
@@ -15,7 +16,8 @@ import pytest
 
 from tests.support.studio import PATIENCE, Client, running, until
 from unspool.studio import session as session_module
-from unspool.studio.session import Session
+from unspool.studio.session import Reading, Session
+from unspool.studio.sessions import FullError, Sessions
 from unspool.studio.settings import Settings
 
 if TYPE_CHECKING:
@@ -321,6 +323,20 @@ def test_sessions_are_counted_while_they_are_made() -> None:
         assert len(statuses) == len(bodies)
         assert set(statuses) <= {201, 429}
         assert len(server.studio.sessions) <= 3
+
+
+@pytest.mark.parametrize("limit", [{"sessions": 3}, {"total": 20}], ids=["count", "bytes"])
+def test_those_that_are_being_made_take_room(limit: dict[str, int]) -> None:
+    """Also while nothing is there yet: all of these begin before the first is whole."""
+    text = b"[1, 2]"
+
+    async def crowd() -> tuple[int, int, int]:
+        sessions = Sessions(replace(QUICK, loads=12, **limit))
+        loads = [sessions.load("one of many", text, Reading()) for _ in range(12)]
+        results = await asyncio.gather(*loads, return_exceptions=True)
+        return len(sessions), sessions.size, len([result for result in results if isinstance(result, FullError)])
+
+    assert asyncio.run(crowd()) == (3, 3 * len(text), 9)
 
 
 class Endless(BaseHTTPRequestHandler):

@@ -60,7 +60,7 @@ class Sessions:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._entries: dict[str, Entry] = {}
-        self._making = 0
+        self._making: list[int] = []  # the bytes of each that is no entry yet
         self._arriving = 0  # bytes of live texts that are being read
         self._loads = asyncio.Semaphore(settings.loads)
 
@@ -106,24 +106,29 @@ class Sessions:
         """Of all texts, in bytes."""
         return sum([entry.session.size for entry in self._entries.values()])
 
+    @property
+    def _taken(self) -> int:
+        """Of all texts, with those that are on their way."""
+        return self.size + sum(self._making) + self._arriving
+
     @contextmanager
     def _room(self, size: int) -> Generator[None]:
         """Room for one more, that nobody else takes while it is made."""
         self._make_room(size)
-        self._making += 1
+        self._making.append(size)
         try:
             yield
         finally:
-            self._making -= 1
+            self._making.remove(size)
 
     def _make_room(self, size: int) -> None:
         """Drop those that nobody follows, the oldest first and live ones last, until there is room for one more."""
         settings = self._settings
         idle = [entry for entry in self._entries.values() if entry.may_go]
         idle.sort(key=lambda entry: entry.session.is_live)
-        while self._entries and (
-            len(self._entries) + self._making >= settings.sessions or size + self.size > settings.total
-        ):
+        while count := len(self._entries) + len(self._making):  # a first one is always taken, whatever its size
+            if count < settings.sessions and size + self._taken <= settings.total:
+                break
             if not idle:
                 raise FullError
             self._drop(idle.pop(0).session.id)
@@ -178,7 +183,7 @@ class Sessions:
                         await asyncio.to_thread(session.settle)
                         continue
                     begin = now if begin is None else begin
-                    room = max(min(settings.body - session.size, settings.total - self.size - self._arriving), 0)
+                    room = max(min(settings.body - session.size, settings.total - self._taken), 0)
                     piece = data[:room]
                     self._arriving += len(piece)
                     try:
