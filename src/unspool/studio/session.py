@@ -57,8 +57,6 @@ class Session:
         self.id: Final = id
         self.title: Final = title
         self.is_live = is_live
-        self.size = 0
-        """How many bytes were read."""
         self.problem: str | None = None
         self.timeline = Timeline(Guess(InputKind.JSON), is_timed=is_live)  # until it is known what this is
         self._reading = reading
@@ -76,7 +74,6 @@ class Session:
         cut = max(reading.cut or CUT, -(-len(data) // MOST_STEPS))
         opening = Opening(reading.kind, format=reading.format, cut=cut)
         with self._lock:
-            self.size = len(data)
             try:
                 self._add(opening, opening.feed(0.0, data))
                 self._add(opening, opening.close(0.0))
@@ -106,7 +103,6 @@ class Session:
             except UnspoolError as error:
                 self.problem = str(error)
                 return False
-            self.size += 0 if data is None else len(data)
         return True
 
     def end(self, time: float, problem: str | None = None) -> None:

@@ -36,9 +36,11 @@ class FullError(Exception):
 class Entry:
     """A session, and what the event loop knows of it."""
 
-    def __init__(self, session: Session, log: Log) -> None:
+    def __init__(self, session: Session, log: Log, size: int) -> None:
         self.session: Final = session
         self.log: Final = log
+        self.size = size
+        """Of the text, in bytes: what was handed to the session, also while that works on it."""
         self.followers = 0
         self.is_kept = False
         """It was asked for on the command line, and is not dropped."""
@@ -61,7 +63,6 @@ class Sessions:
         self._settings = settings
         self._entries: dict[str, Entry] = {}
         self._making: list[int] = []  # the bytes of each that is no entry yet
-        self._arriving = 0  # bytes of live texts that are being read
         self._loads = asyncio.Semaphore(settings.loads)
 
     def __len__(self) -> int:
@@ -78,7 +79,7 @@ class Sessions:
         """A session for an input that is all there. Raises `UnspoolError` for options that cannot be."""
         async with self._loads:
             with self._room(len(data)):
-                entry = await self._make(title, reading, is_live=False)
+                entry = await self._make(title, reading, len(data), is_live=False)
                 await asyncio.to_thread(entry.session.load, data)
                 await self.renew(entry, with_waterfall=True, is_first=True)
                 self._entries[entry.session.id] = entry
@@ -87,29 +88,24 @@ class Sessions:
     async def follow(self, title: str, source: Source, reading: Reading) -> Entry:
         """A session for an input that is read while it comes."""
         with self._room(0):
-            entry = await self._make(title, reading, is_live=True)
+            entry = await self._make(title, reading, 0, is_live=True)
             entry.session.begin()
             await self.renew(entry, with_waterfall=True, is_first=True)
             self._entries[entry.session.id] = entry
         entry.task = asyncio.create_task(self._read(entry, source))
         return entry
 
-    async def _make(self, title: str, reading: Reading, *, is_live: bool) -> Entry:
+    async def _make(self, title: str, reading: Reading, size: int, *, is_live: bool) -> Entry:
         settings = self._settings
         token = secrets.token_urlsafe(16)
         session = await asyncio.to_thread(Session, token, title, reading, is_live=is_live)
         log = Log({}, most_patches=settings.log_patches, most_bytes=settings.log_bytes, retry=settings.retry)
-        return Entry(session, log)
+        return Entry(session, log, size)
 
     @property
     def size(self) -> int:
-        """Of all texts, in bytes."""
-        return sum([entry.session.size for entry in self._entries.values()])
-
-    @property
-    def _taken(self) -> int:
-        """Of all texts, with those that are on their way."""
-        return self.size + sum(self._making) + self._arriving
+        """Of all texts, in bytes, those of sessions that are being made among them."""
+        return sum([entry.size for entry in self._entries.values()]) + sum(self._making)
 
     @contextmanager
     def _room(self, size: int) -> Generator[None]:
@@ -127,7 +123,7 @@ class Sessions:
         idle = [entry for entry in self._entries.values() if entry.may_go]
         idle.sort(key=lambda entry: entry.session.is_live)
         while count := len(self._entries) + len(self._making):  # a first one is always taken, whatever its size
-            if count < settings.sessions and size + self._taken <= settings.total:
+            if count < settings.sessions and size + self.size <= settings.total:
                 break
             if not idle:
                 raise FullError
@@ -183,19 +179,15 @@ class Sessions:
                         await asyncio.to_thread(session.settle)
                         continue
                     begin = now if begin is None else begin
-                    room = max(min(settings.body - session.size, settings.total - self._taken), 0)
+                    room = max(min(settings.body - entry.size, settings.total - self.size), 0)
                     piece = data[:room]
-                    self._arriving += len(piece)
-                    try:
-                        is_well = await asyncio.to_thread(session.take, now - begin, piece)
-                    finally:
-                        self._arriving -= len(piece)
-                    if not is_well:
+                    entry.size += len(piece)
+                    if not await asyncio.to_thread(session.take, now - begin, piece):
                         break
                     if now - begin > settings.patience:  # what never pauses must show what it is, too
                         await asyncio.to_thread(session.settle)
                     if len(data) > room:
-                        problem = f"more than {session.size:,} bytes: the rest is not read"
+                        problem = f"more than {entry.size:,} bytes: the rest is not read"
                         break
         except OSError as error:
             problem = str(error) or type(error).__name__
