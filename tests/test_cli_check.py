@@ -15,9 +15,9 @@ from tests.support import strategies
 from tests.support.inputs import CHAT, INPUTS, recorded, sse
 from tests.support.running import Terminal, run
 from unspool import FragmentParser, JSONSyntaxError, Options
-from unspool.cli.check import Inspection
-from unspool.cli.inspecting import OneText
-from unspool.cli.places import Surroundings, excerpt
+from unspool.cli.commands.check import Inspection
+from unspool.cli.lines.inspecting import OneText
+from unspool.cli.lines.places import Surroundings, excerpt
 from unspool.cli.reading import Input
 from unspool.viewer.escaping import cells, visible
 from unspool.viewer.inputs import InputKind, Item, Piece
@@ -25,7 +25,7 @@ from unspool.viewer.inputs import InputKind, Item, Piece
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from unspool.cli.problems import Problem
+    from unspool.cli.lines.problems import Problem
 
 
 def report(data: bytes, *args: object, status: int = 1) -> dict[str, Any]:

@@ -23,8 +23,8 @@ from pydantic import BaseModel
 from tests.support.running import PATIENCE, hear, hear_line, run, started
 from tests.support.scripts import Call, Script
 from unspool.cli.pacing import Clock, paced
-from unspool.cli.providers import ENDPOINTS, Refusal, Streams, error_body, refusal_of, variables
-from unspool.cli.serving import LARGEST_REQUEST, ReplayServer, is_loopback
+from unspool.cli.server.providers import ENDPOINTS, Refusal, Streams, error_body, refusal_of, variables
+from unspool.cli.server.serving import LARGEST_REQUEST, ReplayServer, is_loopback
 from unspool.llm import Fault, MessageError, MessageStream
 from unspool.llm.formats.registry import FORMATS
 from unspool.llm.sse import iter_sse
@@ -214,7 +214,7 @@ def stage(wire: Wire | None = None, **options: Any) -> Iterator[ReplayServer]:
 def running(server: ReplayServer) -> Iterator[threading.Thread]:
     """The thread that it serves in."""
     thread = threading.Thread(target=server.serve, daemon=True)
-    with mock.patch("unspool.cli.serving.TICK", 0.005):
+    with mock.patch("unspool.cli.server.serving.TICK", 0.005):
         thread.start()
         try:
             yield thread
@@ -366,7 +366,7 @@ def test_whoever_comes_too_late_is_told() -> None:
 
 def test_there_is_room_for_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """More clients at once than there are threads for are sent away, and may come again."""
-    monkeypatch.setattr("unspool.cli.serving.MOST_AT_ONCE", 1)
+    monkeypatch.setattr("unspool.cli.server.serving.MOST_AT_ONCE", 1)
     with stage() as server:
         with socket.create_connection(("127.0.0.1", server.server_port), PATIENCE) as idle:
             assert raw(server, b"").startswith(b"HTTP/1.1 503 ")

@@ -34,12 +34,12 @@ from tests.support.shared import PROJECT
 from unspool import Options, SnapshotChunker, ValueParser
 from unspool.cli import progress as bars
 from unspool.cli import reading
-from unspool.cli.chunk import SplitError, Splitter, chunk
-from unspool.cli.lanes import Lanes
-from unspool.cli.message import message
+from unspool.cli.commands.chunk import SplitError, Splitter, chunk
+from unspool.cli.commands.message import message
+from unspool.cli.commands.steps import events, patch, values
+from unspool.cli.lines.lanes import Lanes
+from unspool.cli.lines.stages import EventLines, PatchLines, ValueLines
 from unspool.cli.reading import Input, timed_items
-from unspool.cli.stages import EventLines, PatchLines, ValueLines
-from unspool.cli.steps import events, patch, values
 from unspool.patch import apply
 from unspool.viewer.inputs import InputKind, Piece
 

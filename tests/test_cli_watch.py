@@ -16,13 +16,13 @@ from typer.testing import CliRunner
 from tests.support import strategies
 from tests.support.inputs import timeline_of
 from tests.support.running import PATIENCE, Terminal, hear_line, say, started
-from unspool.cli.field_lines import FieldLines
 from unspool.cli.main import app
 from unspool.cli.pacing import Clock, ticking
 from unspool.cli.reading import Input
-from unspool.cli.status import status_line, summary
-from unspool.cli.tracks_view import Look, TracksView, shares
-from unspool.cli.tree_view import Signs, prose_lines
+from unspool.cli.screen.fields import FieldLines
+from unspool.cli.screen.status import status_line, summary
+from unspool.cli.screen.tracks import Look, TracksView, shares
+from unspool.cli.screen.tree import Signs, prose_lines
 from unspool.select import compile as compile_pattern
 from unspool.typed import partial
 from unspool.viewer.escaping import cells

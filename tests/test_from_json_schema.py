@@ -17,7 +17,7 @@ import unspool
 from unspool import Options, OptionsError, Path, create_state, finalize, parse_chunk
 from unspool.typed import Complete, Invalid, Missing, Resolution, iter_partial, resolve
 from unspool.typed.from_json_schema import from_json_schema
-from unspool.typed.schema_judge import Judge
+from unspool.typed.json_schema.judge import Judge
 from unspool.typed.shape import AnyShape, LeafShape
 from unspool.typed.unions import UnionShape
 

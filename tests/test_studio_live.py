@@ -40,7 +40,7 @@ SCHEMA = {
     "properties": {"title": {"type": "string"}, "days": {"type": "array"}, "ok": {"type": "boolean"}},
     "required": ["title", "days", "ok"],
 }
-studio_command = importlib.import_module("unspool.cli.studio")
+studio_command = importlib.import_module("unspool.cli.commands.studio")
 QUICK = Settings(renewal=0.02, waterfall=0.02, patience=0.05, grace=2.0)
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from tests.support import strategies
 from tests.support.inputs import timeline_of
-from unspool.cli.waterfall_lines import comparison_lines, waterfall_lines
+from unspool.cli.screen.waterfall import comparison_lines, waterfall_lines
 from unspool.viewer import fields
 from unspool.viewer.escaping import cells
 from unspool.viewer.html import Report, page

@@ -9,16 +9,16 @@ import typer
 
 from .._version import __version__
 from ..errors import UnspoolError
-from .check import check
-from .chunk import chunk
-from .message import message
-from .profile import profile
-from .record import record
-from .replay import replay
-from .steps import events, patch, values
-from .studio import studio
+from .commands.check import check
+from .commands.chunk import chunk
+from .commands.message import message
+from .commands.profile import profile
+from .commands.record import record
+from .commands.replay import replay
+from .commands.steps import events, patch, values
+from .commands.studio import studio
+from .commands.watch import watch
 from .terminal import excuse, prepare_streams
-from .watch import watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable

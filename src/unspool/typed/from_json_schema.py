@@ -11,9 +11,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, cast, final
 
 from ..path import ROOT, Path
-from .schema_left import LeftOver, wants_integer
-from .schema_merge import Merger, Part, constrains_text
-from .schema_refs import Document
+from .json_schema.left import LeftOver, wants_integer
+from .json_schema.merge import Merger, Part, constrains_text
+from .json_schema.refs import Document
 from .shape import (
     AnyShape,
     ArrayShape,
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from ..tree.nodes import Node
-    from .schema_judge import Judge
-    from .schema_merge import Conjunction
-    from .schema_refs import Place
+    from .json_schema.judge import Judge
+    from .json_schema.merge import Conjunction
+    from .json_schema.refs import Place
 
 __all__ = ["from_json_schema"]
 

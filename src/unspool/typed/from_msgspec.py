@@ -21,9 +21,9 @@ except ImportError as error:
 from ..errors import OptionsError
 from ..path import ROOT, Path
 from ..tree.nodes import ContainerNode, ObjectNode, StringNode
-from .msgspec_hints import MAX_DEPTH, REFUSED, all_markers, arguments, culprit, field_hints, has, peeled
-from .msgspec_leaves import LEAVES, bare, by_msgspec, key_by_msgspec, leaf, one_of, worded
-from .msgspec_records import TAG, Record, builders, row
+from .msgspec.hints import MAX_DEPTH, REFUSED, all_markers, arguments, culprit, field_hints, has, peeled
+from .msgspec.leaves import LEAVES, bare, by_msgspec, key_by_msgspec, leaf, one_of, worded
+from .msgspec.records import TAG, Record, builders, row
 from .node_text import json_text
 from .policy import Atomic, NotNull, WholeItems
 from .shape import (

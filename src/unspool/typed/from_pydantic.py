@@ -12,19 +12,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import OptionsError
-from .pydantic_accept import core_schema_of
-from .pydantic_containers import ARRAYS, MAPPINGS, array, mapping
-from .pydantic_fields import NeedsWholeError, object_with_fields
-from .pydantic_leaves import leaf
-from .pydantic_part import MAX_DEPTH, Part, Place
-from .pydantic_schema import FUNCTIONS, KINDS, Definitions, is_plain, is_strict, is_wrapper, marks_of
-from .pydantic_tags import branches_of, discriminator_key, tags_of
-from .pydantic_tuples import named_tuple, tuple_of
+from .pydantic.accept import core_schema_of
+from .pydantic.containers import ARRAYS, MAPPINGS, array, mapping
+from .pydantic.fields import NeedsWholeError, object_with_fields
+from .pydantic.leaves import leaf
+from .pydantic.part import MAX_DEPTH, Part, Place
+from .pydantic.schema import FUNCTIONS, KINDS, Definitions, is_plain, is_strict, is_wrapper, marks_of
+from .pydantic.tags import branches_of, discriminator_key, tags_of
+from .pydantic.tuples import named_tuple, tuple_of
 from .shape import ALL_KINDS, IGNORED, OBJECT, STRING, AnyShape, DeferredShape, IgnoredShape, LeafShape, RefShape
 from .unions import UnionShape
 
 if TYPE_CHECKING:
-    from .pydantic_schema import Config, Schema
+    from .pydantic.schema import Config, Schema
     from .shape import Shape
 
 __all__ = ["from_pydantic"]

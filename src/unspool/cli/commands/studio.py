@@ -1,0 +1,139 @@
+"""`unspool studio`: the studio in a browser, for a file, an address, standard input, or the output of a command."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from ..options import Cut, Extract, Format, Kind, checked_file
+from ..reading import STANDARD_INPUT, Input
+from ..schemas import load_json
+from ..terminal import USAGE, complain, guarded, shown, write_text
+
+if TYPE_CHECKING:
+    from ...studio.requests import Order
+    from ...studio.session import Reading
+    from ...viewer.inputs import InputKind
+
+__all__ = ["studio"]
+
+
+def studio(
+    source: Annotated[
+        str | None,
+        typer.Argument(metavar="FILE|URL|-", help="What to look at. - is standard input; sample:NAME is there to try."),
+    ] = None,
+    command: Annotated[
+        list[str] | None, typer.Argument(metavar="-- COMMAND ARGS", help="Look at what a command writes.")
+    ] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 0,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    allow_remote: Annotated[
+        bool, typer.Option("--allow-remote", help="Let other machines in, with the token that is printed.")
+    ] = False,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Open no browser.")] = False,
+    schema: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="A JSON Schema to hold the text against.")
+    ] = None,
+    kind: Kind = None,
+    format: Format = None,
+    cut: Cut = None,
+    extract: Extract = False,
+) -> None:
+    """Look at a stream in the browser: its text, its tree, when each field became known."""
+    lacking = [name for name in ("starlette", "uvicorn") if find_spec(name) is None]
+    if lacking:
+        complain(f"the studio needs {' and '.join(lacking)}: pip install 'unspool[studio]'")
+        raise typer.Exit(USAGE)
+    from ..server.serving import is_loopback  # what only a server needs, no other command has to wait for
+
+    if not allow_remote and not is_loopback(host):
+        complain(f"{host} can be reached by other machines: that needs --allow-remote")
+        raise typer.Exit(USAGE)
+    with guarded():
+        try:
+            order = _order(source, command or [], _schema(schema), kind, format, cut, extract)
+            _serve(order, host, port, allow_remote, is_browser_wanted=not no_browser)
+        except OSError as error:  # an address that is taken, or is none
+            complain(str(error))
+            raise typer.Exit(USAGE) from None
+
+
+def _schema(file: Path | None) -> dict[str, Any] | bool | None:
+    if file is None:
+        return None
+    value = load_json(file)
+    if not isinstance(value, (dict, bool)):
+        raise typer.BadParameter("the schema must be a JSON Schema: an object")
+    return cast("dict[str, Any] | bool", value)
+
+
+def _order(
+    source: str | None,
+    command: list[str],
+    schema: dict[str, Any] | bool | None,
+    kind: InputKind | None,
+    format: str | None,
+    cut: int | None,
+    extract: bool,
+) -> Order | None:
+    from ...studio.fetch import is_address
+    from ...studio.live import Address, Command, Descriptor
+    from ...studio.requests import Order, check_format, sample_of
+    from ...studio.session import Reading
+
+    check_format(format)
+    reading = Reading(kind, format, cut, extract, schema)
+    if source is None:
+        return None
+    words = _words_of_a_command([source, *command])
+    if words is not None:
+        return Order(" ".join(words), reading, source=Command(words))
+    if command:
+        raise typer.BadParameter("one file or address; a command stands behind --")
+    if Path(source) == STANDARD_INPUT:
+        return Order("Standard input", reading, source=Descriptor(sys.stdin.fileno()))
+    sample = Input(Path(source)).sample
+    if sample is not None:
+        return sample_of(sample, reading)
+    if is_address(source):
+        return Order(source, reading, source=Address(source))
+    return _order_of_file(Path(source), reading)
+
+
+def _order_of_file(file: Path, reading: Reading) -> Order:
+    from ...studio.live import Descriptor
+    from ...studio.requests import Order
+    from ...studio.settings import Settings
+
+    checked_file(file)
+    if not file.is_file():  # a pipe, say: it is read while it comes
+        return Order(file.name, reading, source=Descriptor(os.open(file, os.O_RDONLY)))
+    most = Settings().body
+    if file.stat().st_size > most:
+        raise typer.BadParameter(f"{shown(str(file))} is too large: {most:,} bytes is the most that is taken")
+    return Order(file.name, reading, file.read_bytes())
+
+
+def _words_of_a_command(words: list[str]) -> list[str] | None:
+    """The words, if they stand behind --. The parser of options takes that sign away, so this looks for itself."""
+    behind = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []
+    return words if behind == words else None
+
+
+def _serve(order: Order | None, host: str, port: int, allow_remote: bool, *, is_browser_wanted: bool) -> None:
+    from ...studio.server import StudioServer
+
+    def started(url: str) -> None:
+        others = f"from other machines: {server.remote_url}\n" if server.remote_url != url else ""
+        write_text(f"unspool studio: {url}\n{others}")
+
+    server = StudioServer(
+        host=host, port=port, allow_remote=allow_remote, order=order, started=started, browser=is_browser_wanted
+    )
+    server.serve_forever()

@@ -1,0 +1,1 @@
+"""From texts to lines for pipes, and to what is wrong with them."""

@@ -1,0 +1,1 @@
+"""What msgspec says about a type, piece by piece: `typed/from_msgspec.py` puts shapes together from these."""
