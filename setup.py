@@ -10,6 +10,7 @@ Everything the build makes goes to build/, never to src/: the tests run the sour
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import sys
@@ -21,6 +22,8 @@ from setuptools import setup
 from setuptools.command.build_ext import build_ext
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from setuptools import Extension
 
 COMPILED_MODULES = [
@@ -144,23 +147,84 @@ def extensions() -> list[Extension]:
         if os.name == "posix":  # calls between our own functions need not be open to interposition: a tenth faster
             extension.extra_compile_args.append("-fno-semantic-interposition")
         for source in extension.sources:
-            free_untracked_at_once(Path(source))
+            amend(Path(source))
     return made
 
 
-def free_untracked_at_once(source: Path) -> None:
+def amend(source: Path) -> None:
+    """Mend what mypyc writes."""
+    old = source.read_text()
+    new = with_docstrings(free_untracked_at_once(old))
+    if new != old:
+        source.write_text(new)
+
+
+def free_untracked_at_once(text: str) -> str:
     """Take the trashcan out of the deallocators of classes that the garbage collector does not track.
 
     mypyc 2.4 puts it into every class. But it links its objects through the header of the garbage collector, which
     those marked ``acyclic`` do not have: inside of anything deeply nested that is freed, it would write over memory
     that is not its own. `tests/test_events.py` frees events in such a place.
     """
-    text = source.read_text()
     for name in UNTRACKED:
         begin, end = rf"CPy_TRASHCAN_BEGIN\(self, {name}_dealloc\)", r"CPy_TRASHCAN_END\(self\)\s*done: ;"
         text = re.sub(rf"{begin}(.*?){end}", r"\1", text, flags=re.DOTALL)
-    if text != source.read_text():
-        source.write_text(text)
+    return text
+
+
+def with_docstrings(text: str) -> str:
+    """Put the docstrings behind the signatures, where `help` looks for them: mypyc 2.4 leaves them out."""
+    docs = docstrings()
+
+    def documented(match: re.Match[str]) -> str:
+        before, name, between, signature = match.groups()
+        doc = docs.get(re.sub("_get_", "___", name, count=1) if before == "(getter)" else name)
+        return match[0] if doc is None else f'{before}{name}{between}PyDoc_STR("{signature or ""}{doc}")'
+
+    signature = r'PyDoc_STR\((?:NULL|"([^"]*\\n--\\n\\n)")\)'
+    for pattern in (
+        rf"(\(PyCFunction\)CPyPy_)(\w+)(,\s*METH_[^,]*,\s*){signature}",
+        rf"(PyTypeObject CPyType_)(\w+)(_template_ = {{[^}}]*\.tp_doc = ){signature}",
+        r"(\(getter\))(\w+)(,[^,]*,\s*)NULL()(?=, NULL})",
+    ):
+        text = re.sub(pattern, documented, text)
+
+    # An enumeration or a named tuple has a filler in its place, somewhere between its name and that of its module.
+    parts = re.split(r"CPyStatics\[\d+\]; /\* 'mypyc filler docstring' \*/", text)
+    text = parts[0]
+    for after in parts[1:]:
+        names = re.findall(r"/\* '(\w+)' \*/", text[-2000:].replace("__annotations__", ""))
+        modules = re.findall(r"/\* '(unspool[\w.]*)' \*/", after[:2000])
+        key = "___".join([*modules[:1], *names[-1:]]).replace(".", "___")
+        text += f'PyUnicode_FromString("{docs.get(key, "")}");{after}'
+    return text
+
+
+def docstrings() -> dict[str, str]:
+    """The docstrings of the compiled modules as they are written in C, by the names that things have there."""
+    docs: dict[str, str] = {}
+    for module in COMPILED_MODULES:
+        names = [module.removeprefix("src/").removesuffix(".py").replace("/", "___")]
+        while "___" in names[-1]:  # a module goes by the end of its name, as far as no other has the same
+            names.append(names[-1].split("___", 1)[1])
+        tree = ast.parse(Path(module).read_text(encoding="utf-8"))
+        for name, node in definitions(tree):
+            doc = ast.get_docstring(node)
+            if doc is not None:
+                in_c = re.sub(rb"[^ !#-[\]-~]", lambda byte: b"\\%03o" % ord(byte[0]), doc.encode()).decode()
+                docs.update({f"{prefix}___{name}": in_c for prefix in names})
+    return docs
+
+
+def definitions(tree: ast.Module | ast.ClassDef) -> Iterator[tuple[str, ast.ClassDef | ast.FunctionDef]]:
+    """The classes and functions of a module, and their methods, by their names in C."""
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            yield node.name, node
+            for name, inner in definitions(node):
+                yield f"{node.name}___{name}", inner
+        elif isinstance(node, ast.FunctionDef):
+            yield node.name, node
 
 
 EGG_BASE = Path("build")

@@ -70,6 +70,16 @@ def test_an_argument_that_cannot_come_any_more() -> None:
     assert not WAITING.is_settled
 
 
+def test_nothing_is_ready_before_the_tool_is_known() -> None:
+    """Arguments may come before the name; what they must be, only the name tells."""
+    nameless = after([piece('{"city": 5, ')], tools={"f": CITY})
+    assert nameless.tool_calls[0].ready("city") == WAITING
+    assert reduce(nameless, piece("", name="f")).tool_calls[0].ready("city").status is GateStatus.FAILED
+    good = after([piece('{"city": "Suva", ')], tools={"f": CITY})
+    assert good.tool_calls[0].ready("city") == WAITING
+    assert reduce(good, piece("", name="f")).tool_calls[0].ready("city") == ready("Suva")
+
+
 def test_gates_of_calls_that_fail() -> None:
     """Whatever was ready before: the call is broken, invalid or cut off, and the gate says so."""
     begun = after([call("f", '{"title": "Fiji", "days": [')], tools={"f": TRIP})

@@ -240,5 +240,5 @@ def test_what_an_event_says_about_an_error_is_its_error() -> None:
     """The error event has the path, the offset and the node of its error."""
     [*_, last] = FragmentParser().feed('{"a": ["x", tru]}')
     assert isinstance(last, Event)
-    assert fault(last.value) == (Code.INVALID_LITERAL, 15, 1, 16, ("a", 1))  # type: ignore[arg-type]
+    assert fault(last.value) == (Code.INVALID_LITERAL, 15, 1, 16, ("a", 1))
     assert (last.path.steps, last.offset, last.node_id) == (("a", 1), 15, 1)

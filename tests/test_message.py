@@ -945,7 +945,7 @@ def test_as_message() -> None:
         piece("{}", 4),
     ])  # fmt: skip
     assert state.as_message() == {
-        "role": "model",
+        "role": "assistant",
         "content": "Let me see.",
         "tool_calls": [
             {"id": "a", "type": "function", "function": {"name": "f", "arguments": text}},
@@ -954,6 +954,8 @@ def test_as_message() -> None:
         ],
     }
     assert ended([call("f", "{}", 0)]).as_message()["content"] is None
+    calls = ended([call("f", "{}", 0, id="call_1"), piece("{}", 1, name="g")]).as_message()["tool_calls"]
+    assert [each["id"] for each in calls] == ["call_1", "call_1_"]
 
 
 def test_emulated_output_is_sent_back_as_content() -> None:

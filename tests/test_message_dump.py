@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import pickle
 import subprocess
 import sys
 from random import Random
@@ -290,3 +291,21 @@ def test_a_dump_goes_to_another_process() -> None:
         [sys.executable, "-c", program], input=json.dumps(state.dump()), capture_output=True, text=True
     )
     assert json.loads(done.stdout) == {"city": "Suva"}, done.stderr
+
+
+def test_copies() -> None:
+    """A state and its calls never change, so a copy is the thing itself; a pickle would take the types along."""
+    state = after([call("f", '{"city": "Su')], tools={"f": CITY})
+    for thing in (state, state.tool_calls[0]):
+        assert copy.copy(thing) is thing
+        assert copy.deepcopy([thing])[0] is thing
+        with pytest.raises(TypeError, match="dump"):
+            pickle.dumps(thing)
+
+
+def test_errors_can_be_sent_elsewhere() -> None:
+    """They survive pickling and copying with all that they say; the state stays behind."""
+    error = finish(after([call("f", '{"city": 5')], tools={"f": CITY})).tool_calls[0].error
+    assert error is not None
+    for twin in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
+        assert (str(twin), twin.fault, twin.call, twin.paths) == (str(error), error.fault, error.call, error.paths)

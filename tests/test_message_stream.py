@@ -527,46 +527,61 @@ def test_the_end_can_be_asked_for_inside_a_loop() -> None:
     assert count == 1
 
 
-def test_cancelling_closes_the_source() -> None:
-    """At once, wherever it waits; and leaving a loop does, when the loop is closed."""
-    closed: list[str] = []
+class Silent:
+    """A source that says one thing and then nothing more, and does not end by itself when its reader does."""
 
-    async def forever() -> AsyncIterator[Any]:
-        yield CHUNKS[1]
-        await asyncio.Event().wait()
+    def __init__(self) -> None:
+        self.is_closed = False
+        self._chunks = [CHUNKS[1]]
 
-    async def read(how: str) -> None:
-        stream = MessageStream(aclosable(closed, None) if how == "never" else aclosing(forever()))
-        task = asyncio.create_task(stream.afinal() if how == "final" else all_of(stream))
+    def __aiter__(self) -> Silent:
+        return self
+
+    async def __anext__(self) -> Any:
+        if self._chunks:
+            return self._chunks.pop()
+        return await asyncio.Event().wait()
+
+    async def aclose(self) -> None:
+        self.is_closed = True
+
+
+@pytest.mark.parametrize("how", ["final", "loop", "events"])
+def test_cancelling_closes_the_source(how: str) -> None:
+    """At once, wherever it waits."""
+
+    async def cancel() -> None:
+        source = Silent()
+        stream = MessageStream(source)
+        whole = stream.afinal() if how == "final" else all_of(stream if how == "loop" else stream.events())
+        task = asyncio.create_task(whole)
         await asyncio.sleep(0.01)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
+        assert source.is_closed
 
-    async def aclosing(items: Any) -> AsyncIterator[Any]:
-        try:
-            async for item in items:
-                yield item
-        finally:
-            closed.append("closed")
+    run(cancel)
 
-    for how in ("final", "loop"):
-        asyncio.run(read(how))
-    assert closed == ["closed"] * 2
+
+def test_closing_closes_the_source() -> None:
+    """When the stream, or the iterator over its events, is closed."""
+    closed: list[str] = []
 
     async def leave() -> None:
         async with MessageStream(aclosable(closed)) as stream:
             async for state in stream:
                 if state.content:
                     break
-        assert closed == ["closed"] * 3
+        assert closed == ["closed"]
         events = MessageStream(aclosable(closed)).events().__aiter__()
         await anext(events)
         await events.aclose()
+        assert closed == ["closed"] * 2
         await stream.aclose()
 
     run(leave)
-    assert closed == ["closed"] * 4
+    assert closed == ["closed"] * 2
 
 
 def test_an_exception_in_the_loop_closes_the_source() -> None:

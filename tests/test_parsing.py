@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import pickle
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -727,6 +728,27 @@ def test_a_finalizer_may_ask_too() -> None:
     # In a process of its own: what this guards against is one that never ends.
     run = subprocess.run([sys.executable, "-c", FINALIZER], capture_output=True, text=True, timeout=60, check=False)
     assert (run.returncode, run.stdout, run.stderr) == (0, "done\n", "")
+
+
+@pytest.mark.parametrize("text", ["", '{"a": [1, "x\\u00', '{"a": 1}', "[1, x"])
+def test_copies(text: str) -> None:
+    """A state never changes, so a copy of it is itself; what was pickled goes on like the original."""
+    state = after(text)
+    assert copy.copy(state) is state
+    assert copy.deepcopy([state])[0] is state
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        twin = pickle.loads(pickle.dumps(state, protocol))
+        assert twin.dump() == state.dump()
+        assert parse_chunk(twin, '41"]}').dump() == parse_chunk(state, '41"]}').dump()
+
+
+def test_copies_of_nodes() -> None:
+    """So is a copy of a node; pickled it would be a tree without its state."""
+    node = after("[1, [2").root
+    assert copy.copy(node) is node
+    assert copy.deepcopy(node) is node
+    with pytest.raises(TypeError, match="ParserState"):
+        pickle.dumps(node)
 
 
 FINALIZER = """

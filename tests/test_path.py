@@ -52,7 +52,7 @@ def test_spellings(steps: tuple[Step, ...], text: str, pointer: str) -> None:
     """A path is written as JSONPath and as a JSON Pointer; from the first it is read again."""
     path = Path.of(*steps)
     assert (str(path), path.pointer, path.steps) == (text, pointer, steps)
-    assert repr(path) == f"Path({text!r})"
+    assert repr(path) == f"Path.parse({text!r})"
     assert Path.parse(text).steps == steps
 
 
@@ -213,6 +213,14 @@ def test_children_share_their_parents(steps: list[Step]) -> None:
     assert [path.steps for path in line] == [tuple(steps[:length]) for length in range(len(steps) + 1)]
     assert (sibling.steps, other.steps) == ((*steps, "sibling"), (*steps, 7))
     assert (ROOT.parent, ROOT.step, ROOT.steps) == (None, None, ())
+
+
+def test_messages_stay_one_line() -> None:
+    """What cannot be seen in a key is escaped in the path, as JSON would, and read again as it was."""
+    path = Path.of("a\u2028b", "\x85\x9b\x7f", "\u200b\U000e0001")
+    assert str(path) == '$["a\\u2028b"]["\\u0085\\u009b\\u007f"]["\\u200b\\udb40\\udc01"]'
+    assert Path.parse(str(path)) == path
+    assert repr(path) == f"Path.parse({str(path)!r})"
 
 
 @given(any_steps)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import copy
 import inspect
 import json
+import pickle
 import sys
 from contextlib import suppress
 from itertools import pairwise
 from threading import Thread
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,6 +23,7 @@ from unspool import (
     COMPILED,
     MISSING,
     Code,
+    FragmentParser,
     IncompleteJSONError,
     JSONSyntaxError,
     LimitError,
@@ -28,6 +31,7 @@ from unspool import (
     ParserState,
     StateError,
     ValueParser,
+    create_state,
     parse_chunk,
 )
 from unspool.tree.branch import Branch
@@ -385,7 +389,7 @@ def test_close_too_early(text: str, live: bool) -> None:
     for _ in range(2):
         with pytest.raises(IncompleteJSONError) as caught:
             parser.close()
-        assert caught.value is parser.error
+        assert caught.value == parser.error
         assert caught.value.offset == len(text)
     assert parser.value is value or same(parser.value, value)
     assert (parser.is_complete, parser.errors) == (False, (parser.error,))
@@ -435,7 +439,7 @@ def test_a_broken_text_raises_now_and_ever_after(live: bool) -> None:
     for fragment in ("\n", "y", "", b"]", '"]}'):
         with pytest.raises(JSONSyntaxError) as caught:
             parser.feed(fragment)
-        assert caught.value is parser.error
+        assert caught.value == parser.error
     with pytest.raises(JSONSyntaxError) as caught:
         parser.close()
     assert (caught.value.code, caught.value.offset) == (Code.CONTROL_CHARACTER, 12)
@@ -451,6 +455,51 @@ def test_raising_again_and_again_costs_nothing() -> None:
             parser.feed("x")
         lengths.append(len(caught.traceback))
     assert len(set(lengths)) == 1
+
+
+def test_the_error_that_is_kept_is_not_the_one_that_is_raised() -> None:
+    """They are equal; but whoever keeps the parser, or a state of it, does not keep the frames of the caller."""
+    parser = ValueParser()
+    with pytest.raises(JSONSyntaxError) as caught:
+        parser.feed("[x")
+    assert caught.value == parser.error
+    assert parser.error is not None
+    assert (parser.error.__traceback__, parser.error.__context__) == (None, None)
+
+
+class Loud(str):
+    """A string with ideas of its own."""
+
+    __slots__ = ()
+
+    def __add__(self, other: str) -> str:
+        return "no"
+
+    def __getitem__(self, index: object) -> str:
+        return "no"
+
+
+def test_a_subclass_of_str_is_nothing_but_its_text() -> None:
+    """Nothing of it is in the value, in the events or in a state, whatever it makes of its methods."""
+    fragments = [Loud('{"a": ["x'), Loud("yz"), Loud('"], "bc'), Loud('d": 12'), Loud("3}")]
+    parser, events, state = ValueParser(), FragmentParser(), create_state()
+    for fragment in fragments:
+        parser.feed(fragment)
+        events.feed(fragment)
+        state = parse_chunk(state, fragment)
+        assert {type(event.value) for event in state.events} <= {str, int, NoneType}
+    assert events.is_complete
+    for value in (parser.value, state.value):
+        assert value == {"a": ["xyz"], "bcd": 123}
+        assert {type(text) for text in (*value, *value["a"])} == {str}
+
+
+def test_parsers_are_not_copied() -> None:
+    """Two that share one reader would be worse than none; a state is there for that."""
+    for parser in (ValueParser(), FragmentParser()):
+        for way in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(TypeError, match="ParserState"):
+                way(parser)
 
 
 @pytest.mark.parametrize("text", [text for text, *_ in corpus.BROKEN])
@@ -492,7 +541,7 @@ def test_skipped_errors_are_not_raised() -> None:
         with pytest.raises(IncompleteJSONError) as caught:
             parser.close()
         assert [error.code for error in parser.errors] == [Code.UNEXPECTED_CHARACTER, Code.INCOMPLETE]
-        assert caught.value is parser.errors[-1]
+        assert caught.value == parser.errors[-1]
 
 
 @pytest.mark.parametrize("fragment", [None, 1, ["["], (91,), {"a": 1}], ids=repr)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from .native import mypyc_attr
 
@@ -43,7 +43,7 @@ class Event:
     __match_args__: ClassVar[tuple[str, ...]] = ("kind", "path", "value")
 
     def __init__(
-        self, kind: Kind, path: Path, value: object = None, node_id: int = -1, offset: int = -1, raw: str | None = None
+        self, kind: Kind, path: Path, value: Any = None, node_id: int = -1, offset: int = -1, raw: str | None = None
     ) -> None:
         self.kind = kind
         self.path = path

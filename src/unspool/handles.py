@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, NoReturn, final
 
 from .core.dialect import Dialect
 from .core.options import chosen_options
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["FragmentParser", "ValueParser"]
 
 CLOSED = "the parser is closed; reset() starts it anew"
+NOT_COPIED = "a parser cannot be copied or pickled; a ParserState can"
 
 
 @final
@@ -54,7 +55,7 @@ class FragmentParser:
             raise StateError(CLOSED)
         sink = self._sink
         intake = self._intake
-        if intake.is_plain and isinstance(fragment, str):
+        if intake.is_plain and type(fragment) is str:
             intake.reader.feed(fragment, sink)
         else:
             intake.feed(fragment, sink)
@@ -77,8 +78,11 @@ class FragmentParser:
 
     @property
     def is_complete(self) -> bool:
-        """The root value is closed, no token is in flight, nothing is wrong."""
+        """The root value is closed, no token is in flight, and no error ended the reading."""
         return self._intake.is_complete
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(NOT_COPIED)
 
     @property
     def is_stopped(self) -> bool:
@@ -134,7 +138,7 @@ class ValueParser:
         if live is None:
             tree = self._tree
             tree.finished = None
-            if self._intake.is_plain and isinstance(fragment, str):
+            if self._intake.is_plain and type(fragment) is str:
                 self._intake.reader.feed(fragment, tree)
             else:
                 self._intake.feed(fragment, tree)
@@ -144,7 +148,7 @@ class ValueParser:
             self._intake.feed(fragment, live)
         self._raise_fault()
 
-    def close(self) -> object:
+    def close(self) -> Any:
         """The text has ended: the final value. Raises if it is broken or incomplete."""
         if not self._is_closed:
             self._tree.finished = None
@@ -170,7 +174,7 @@ class ValueParser:
             self.close()
 
     @property
-    def value(self) -> object:
+    def value(self) -> Any:
         """The value as it stands; `MISSING` before there is any."""
         reader = self._intake.reader
         live = self._live
@@ -184,6 +188,9 @@ class ValueParser:
         if tree.in_string:
             reader.compact(tree.shown_text)
         return value
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(NOT_COPIED)
 
     @property
     def root(self) -> Node | None:
@@ -212,7 +219,7 @@ class ValueParser:
         return ParserState(intake, tree, None, None)
 
     @property
-    def finished(self) -> tuple[object, ...]:
+    def finished(self) -> tuple[Any, ...]:
         """The values that the last fragment closed: with ``Options(multiple=True)`` there may be several."""
         if self._live is not None:
             return tuple(self._live.finished)
@@ -220,7 +227,7 @@ class ValueParser:
 
     @property
     def is_complete(self) -> bool:
-        """The root value is closed, no token is in flight, nothing is wrong."""
+        """The root value is closed, no token is in flight, and no error ended the reading."""
         return self._intake.is_complete
 
     @property
@@ -246,4 +253,7 @@ class ValueParser:
     def _raise_fault(self) -> None:
         reader = self._intake.reader
         if reader.is_failed:
-            raise self.errors[-1].with_traceback(None)  # raised each time anew, not longer each time
+            error = self.errors[-1]
+            raise type(error)(
+                *error.args
+            )  # a new one each time: who keeps the parser does not keep the caller's frames

@@ -60,12 +60,14 @@ class Intake:
 
     @property
     def is_complete(self) -> bool:
-        """The root value is closed, no token is in flight, nothing is wrong."""
+        """The root value is closed, no token is in flight, and no error ended the reading."""
         return self.reader.is_complete and (len(self.rest) == 0 or self.extractor is not None)
 
     def feed(self, fragment: Fragment, sink: Sink) -> None:
         """Read one fragment."""
         if isinstance(fragment, str):
+            if type(fragment) is not str:
+                fragment = "".join([fragment])  # what a subclass adds or changes is none of our business
             if len(self.rest) > 0 and fragment:
                 self._break_off(sink)
             if self.extractor is None:

@@ -6,7 +6,7 @@ any thread. It never raises on input: what is wrong is in the state.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast, final
+from typing import TYPE_CHECKING, Any, Final, cast, final
 
 from .core.dialect import Dialect
 from .core.modes import EXPECTED
@@ -49,7 +49,7 @@ class ParserState:
         self._events: tuple[Event, ...] | None = None
 
     @property
-    def value(self) -> object:
+    def value(self) -> Any:
         """The value as it stands; `MISSING` before there is any."""
         value = self._value
         if value is UNSEEN:
@@ -67,18 +67,18 @@ class ParserState:
         return cast("Node | None", root)
 
     @property
-    def result(self) -> object:
+    def result(self) -> Any:
         """The value if it is complete and nothing is wrong, otherwise `MISSING`: the one to act upon."""
         return self.value if self.is_complete and self.error is None else MISSING
 
     @property
-    def finished(self) -> tuple[object, ...]:
+    def finished(self) -> tuple[Any, ...]:
         """The values that the last fragment closed: with ``Options(multiple=True)`` there may be several."""
         return tuple([node.value for node in self._fold.finished or ()])
 
     @property
     def is_complete(self) -> bool:
-        """The root value is closed, no token is in flight, nothing is wrong."""
+        """The root value is closed, no token is in flight, and no error ended the reading."""
         return self._intake.is_complete
 
     @property
@@ -144,7 +144,7 @@ class ParserState:
         root = self.root
         return iter(()) if root is None else root.walk()
 
-    def dump(self) -> dict[str, object]:
+    def dump(self) -> dict[str, Any]:
         """The state as plain JSON data, the same however the text was cut."""
         return dump(self._intake, self._fold.hidden, self.root, self.errors)
 
@@ -153,6 +153,15 @@ class ParserState:
         """The state that was dumped, in this or another process. Raises `StateError` if the data is not a dump."""
         intake, fold = load(data)
         return ParserState(intake, fold, None, None)
+
+    def __copy__(self) -> ParserState:
+        return self
+
+    def __deepcopy__(self, memo: object) -> ParserState:
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _loaded, (self.dump(),)
 
     def __repr__(self) -> str:
         state = "error" if self.error else "complete" if self.is_complete else "open"
@@ -180,6 +189,11 @@ class ParserState:
             intake.feed(fragment, fold)
         fold.settle()
         return ParserState(intake, fold, self._intake, fragment)
+
+
+def _loaded(data: object) -> ParserState:
+    """What a pickle names: it has to be a function of the module."""
+    return ParserState.load(data)
 
 
 def create_state(options: Options | None = None, *, extract: bool = False) -> ParserState:

@@ -79,7 +79,7 @@ class Path:
         return "$" + "".join([_segment(step) for step in self.steps])
 
     def __repr__(self) -> str:
-        return f"Path({str(self)!r})"
+        return f"Path.parse({str(self)!r})"
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -118,7 +118,10 @@ def _segment(step: Step) -> str:
         return f"[{step}]"
     if step.isidentifier():
         return "." + step
-    return f"[{quote(step)}]"
+    quoted = quote(step)
+    if not quoted.isprintable():  # paths are shown in messages, which stay one line and are what they look like
+        quoted = "".join([c if c.isprintable() else json.dumps(c)[1:-1] for c in quoted])
+    return f"[{quoted}]"
 
 
 def _parse(text: str) -> Path:

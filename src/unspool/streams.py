@@ -1,14 +1,15 @@
 """Iterators over any source of fragments or snapshots, and their async twins.
 
 They deliver what came before a fault, then raise it. Where the source is a generator, it is closed together with
-the iterator, so leaving a loop half-way leaves nothing open behind it.
+the iterator: when that is exhausted, closed, or no longer held by anyone. An async one is closed in time only by
+`aclosing`, as every async generator.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator
 from contextlib import aclosing, closing, nullcontext
-from typing import TYPE_CHECKING, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from .chunker.snapshots import SnapshotChunker
 from .errors import JSONSyntaxError
@@ -74,7 +75,7 @@ def aiter_events(
 
 def iter_values(
     fragments: Iterable[Fragment], options: Options | None = None, *, every: bool = False, extract: bool = False
-) -> Generator[object, None, None]:
+) -> Generator[Any, None, None]:
     """The value so far, for each fragment that changed something visible; with `every`, for each fragment.
 
     What was yielded never changes, and shares with the next value whatever did not change. Where one text has several
@@ -86,7 +87,7 @@ def iter_values(
 
 def aiter_values(
     fragments: AsyncIterable[Fragment], options: Options | None = None, *, every: bool = False, extract: bool = False
-) -> AsyncGenerator[object, None]:
+) -> AsyncGenerator[Any, None]:
     """As `iter_values`, for a source that is awaited."""
     return aiterate(fragments, _Values(options, every, extract))
 

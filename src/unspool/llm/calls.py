@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 
 from ..missing import MISSING
 from .arguments import Arguments
@@ -65,7 +65,7 @@ class ToolCall:
         self._arguments: Final = arguments
         self._ended: Final = ended
         document = arguments.document
-        value: object = MISSING
+        value: Any = MISSING
         if document is None:
             value = str(arguments.text) if is_complete else MISSING
         elif document.resolver is not None or is_complete:
@@ -83,6 +83,15 @@ class ToolCall:
         A path that does not start with "$" is the name of an argument.
         """
         return gate_at(self, self._arguments.document, path)
+
+    def __copy__(self) -> ToolCall:
+        return self
+
+    def __deepcopy__(self, memo: object) -> ToolCall:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a call cannot be pickled; the state that it is in has dump()")
 
     def __repr__(self) -> str:
         state = "complete" if self.is_complete else "failed" if self.error is not None else "open"

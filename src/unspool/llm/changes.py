@@ -15,7 +15,7 @@ finished              the message has ended, well or not
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Final, final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, final
 
 from .parts import Record
 from .texts import NO_TEXT
@@ -109,7 +109,7 @@ class ContentValueChanged(MessageEvent):
     __match_args__ = ("value",)
     kind: ClassVar[str] = "content_value"
 
-    def __init__(self, value: object) -> None:
+    def __init__(self, value: Any) -> None:
         self.value: Final = value
 
 

@@ -122,6 +122,12 @@ class Config:
             "options": self.options.as_dict(),
         }
 
+    def __copy__(self) -> Config:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Config:
+        return self
+
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError("a config does not change")
 

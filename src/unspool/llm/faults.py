@@ -103,6 +103,9 @@ class MessageError(UnspoolError, ValueError):
             state=state,
         )
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _again, (self.fault, self.call, self.paths, self.reason, self.code, self.detail)  # types stay at home
+
     def __str__(self) -> str:
         parts = [SENTENCES[self.fault] if self.call is None else f"call {self.call}: {SENTENCES[self.fault]}"]
         if self.paths:
@@ -113,3 +116,10 @@ class MessageError(UnspoolError, ValueError):
             parts.append(type(self.reason).__name__)
         parts += [word for word in (self.code, self.detail[:LONGEST_DETAIL]) if word]
         return ": ".join(parts)
+
+
+def _again(
+    fault: Fault, call: int | None, paths: tuple[Path, ...], reason: Exception | None, code: str | None, detail: str
+) -> MessageError:
+    """What a pickle, or a copy, is made with."""
+    return MessageError(fault, call=call, paths=paths, reason=reason, code=code, detail=detail)

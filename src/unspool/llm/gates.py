@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, cast, final
+from typing import TYPE_CHECKING, Any, Final, cast, final
 
 from ..missing import MISSING
 from ..path import Path
@@ -46,7 +46,7 @@ class Gate(Record):
     __match_args__ = ("status", "value", "error")
 
     def __init__(
-        self, status: GateStatus = GateStatus.WAITING, value: object = MISSING, error: MessageError | None = None
+        self, status: GateStatus = GateStatus.WAITING, value: Any = MISSING, error: MessageError | None = None
     ) -> None:
         self.status: Final = status
         self.value: Final = value
@@ -74,6 +74,8 @@ def gate_at(call: ToolCall, document: Document | None, path: str | Path | tuple[
     steps = tuple(path)
     if call.error is not None:
         return Gate(GateStatus.FAILED, error=call.error)
+    if call.name is None and not call.is_complete:  # which tool it is for decides what is valid
+        return WAITING
     if document is None:  # free text, which has no parts
         return Gate(GateStatus.READY, call.value) if call.is_complete and not steps else _not_there(call.is_complete)
     root = document.parser.root

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, NoReturn, final
 
 from ..missing import MISSING
 from .calls import HIDDEN
@@ -152,7 +152,7 @@ class MessageState:
         return str(self._content)
 
     @property
-    def content_value(self) -> object:
+    def content_value(self) -> Any:
         """The structured output as it stands, of the type that was asked for; `MISSING` while there is none."""
         if self._config.emulate_structured_output:
             output = self._output
@@ -235,25 +235,27 @@ class MessageState:
         """The message has ended well: nothing is wrong, and nothing was cut off."""
         return self._is_finished and self.error is None and self.finish_reason not in CUTTING
 
-    def as_message(self) -> dict[str, object]:
-        """The message to send back in the next request, in OpenAI's shape, with the raw strings as they came.
+    def as_message(self) -> dict[str, Any]:
+        """The assistant's message to send back in the next request, in OpenAI's shape, with the strings as they came.
 
         Calls that the provider has run itself have no place in it. A call without an id gets one made of its index.
         """
-        calls = [_as_message(call) for call in self._tool_calls if call.kind != "server" and call.name is not None]
+        sent = [call for call in self._tool_calls if call.kind != "server" and call.name is not None]
+        ids = {call.id for call in sent}
+        calls = [_as_message(call, ids) for call in sent]
         output = self._output
         said = [text for text in (self.content, "" if output is None else output.arguments) if text]
         content: object = "".join(said) if said or not (calls or self._refusal) else None
         if len(said) > 1:
             content = [{"type": "text", "text": text} for text in said]
-        message: dict[str, object] = {"role": self._role or "assistant", "content": content}
+        message: dict[str, object] = {"role": "assistant", "content": content}
         if self._refusal:
             message["refusal"] = self.refusal
         if calls:
             message["tool_calls"] = calls
         return message
 
-    def dump(self) -> dict[str, object]:
+    def dump(self) -> dict[str, Any]:
         """The state as plain JSON data, the same however the deltas were cut. Types are no part of it."""
         return dump(self)
 
@@ -264,6 +266,15 @@ class MessageState:
         Raises `StateError` if the data is not a dump, or one of a state with another config.
         """
         return restore(MessageState(Config() if config is None else config), data)
+
+    def __copy__(self) -> MessageState:
+        return self
+
+    def __deepcopy__(self, memo: object) -> MessageState:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a message state cannot be pickled, for its config may hold types; dump() and load() do it")
 
     def __repr__(self) -> str:
         state = "failed" if self.error is not None else "complete" if self.is_complete else "open"
@@ -283,8 +294,11 @@ class MessageState:
         return None
 
 
-def _as_message(call: ToolCall) -> dict[str, object]:
-    message: dict[str, object] = {"id": call.id or f"call_{call.index}"}
+def _as_message(call: ToolCall, taken: set[str | None]) -> dict[str, object]:
+    made = f"call_{call.index}"
+    while made in taken:
+        made += "_"
+    message: dict[str, object] = {"id": call.id or made}
     if call.kind == "custom":
         return {**message, "type": "custom", "custom": {"name": call.name, "input": call.arguments}}
     arguments = call.arguments if call.arguments.strip() else "{}"

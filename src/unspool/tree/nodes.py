@@ -7,7 +7,7 @@ with one bisection a level, and no table is needed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Final, final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, final
 
 from ..native import mypyc_attr
 from ..path import Path
@@ -37,7 +37,7 @@ class Node:
         self.closed = closed
 
     @property
-    def value(self) -> object:
+    def value(self) -> Any:
         """The plain value: what json.loads would give, as far as it is known."""
         raise NotImplementedError
 
@@ -87,6 +87,15 @@ class Node:
     def __hash__(self) -> int:
         return hash((self.kind, self.id, self.closed))
 
+    def __copy__(self) -> Node:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Node:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a node cannot be pickled; a ParserState, or the value of a node, can")
+
     def __repr__(self) -> str:
         state = "" if self.closed else ", open"
         return f"{type(self).__name__}({self.value!r}, id={self.id}{state})"
@@ -109,7 +118,7 @@ class StringNode(Node):
         self.text = text
 
     @property
-    def value(self) -> object:
+    def value(self) -> Any:
         return self.text
 
     def _fields(self) -> tuple[object, ...]:
@@ -134,7 +143,7 @@ class NumberNode(Node):
         self.raw = raw
 
     @property
-    def value(self) -> object:
+    def value(self) -> Any:
         return self.number
 
     def _fields(self) -> tuple[object, ...]:
@@ -158,7 +167,7 @@ class BooleanNode(Node):
         self.flag = flag
 
     @property
-    def value(self) -> object:
+    def value(self) -> Any:
         return self.flag
 
     def _fields(self) -> tuple[object, ...]:
@@ -180,7 +189,7 @@ class NullNode(Node):
         self.closed = True
 
     @property
-    def value(self) -> object:
+    def value(self) -> Any:
         return None
 
 
@@ -205,7 +214,7 @@ class ContainerNode(Node):
         self._plain = plain
 
     @property
-    def value(self) -> object:
+    def value(self) -> Any:
         return self._plain
 
     @property
