@@ -454,6 +454,14 @@ def test_in_a_terminal(tmp_path: Path) -> None:
     assert "\x1b" not in "".join(lines), "bold at most, and no colour"
 
 
+def test_a_long_path_is_cut_visibly() -> None:
+    """People see how it begins, and that this is not all; machines get all of it."""
+    data = b"[" * 200
+    assert "[0][...\n" in told(data)
+    (problem,) = report(data)["problems"]
+    assert problem["path"].startswith("$" + "[0]" * 128)
+
+
 def test_errors_are_not_quoted_for_machines() -> None:
     """A report for machines has the place, and no text: that may be somebody's secret."""
     assert "secret" not in json.dumps(report(b'{"a": "secret" "b"}')["problems"])

@@ -94,6 +94,17 @@ def test_a_reader_that_has_left(way: Way) -> None:
         assert (process.returncode, stderr) == (141, b"")
 
 
+@pytest.mark.parametrize("arguments", [("studio", "--no-browser", "sample:trip"), ("replay", "--serve", "sample:trip")])
+def test_a_server_whose_address_nobody_hears(arguments: tuple[str, ...]) -> None:
+    """It ends like the others: there is nobody who could talk to it."""
+    with started(*arguments) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        process.stdout = None
+        _, stderr = process.communicate(b"", PATIENCE)
+        assert (process.returncode, stderr) == (141, b"")
+
+
 @each_command
 def test_a_poor_terminal(way: Way, tmp_path: Path) -> None:
     """Twenty columns, no colour, only ASCII: it ends well, and keeps to that."""

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from typer.testing import CliRunner
 
-from tests.support.running import PATIENCE, started
+from tests.support.running import PATIENCE, Terminal, started
 from tests.support.running import run as run_with_streams
 from tests.support.shared import PROJECT
 from unspool.cli import reading
 from unspool.cli.main import app
+from unspool.viewer import fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -166,6 +168,33 @@ def test_compare_recording_with_plain_file(tmp_path: Path) -> None:
     assert "not in both" in result.stdout
 
 
+def test_compare_with_what_is_not_complete(tmp_path: Path) -> None:
+    """A field that is in both, and complete in one of them, is told as that."""
+    whole, cut_off = file_with(tmp_path, '{"a": "xyz"}', "whole.json"), file_with(tmp_path, '{"a": "x', "cut.json")
+    for files, change in (((whole, cut_off), "open in two"), ((cut_off, whole), "open in one")):
+        result = run(files[0], "--compare", files[1])
+        row = next(line for line in result.stdout.splitlines() if line.startswith("$.a"))
+        assert row.endswith(f" {change}")
+        assert "not in both" not in result.stdout
+
+
+def test_more_fields_than_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The summary is about all leaves there are; what comes behind a long array has its row and its line."""
+    monkeypatch.setattr(fields, "MOST_FIELDS", 20)
+    text = json.dumps({"rows": [{"id": number, "t": "x"} for number in range(12)], "last": 1})
+    file = file_with(tmp_path, text)
+    *_, last, too_many, summary, _ = run(file, "--by", "characters").stdout.splitlines()
+    assert last.split()[0] == "last"
+    assert too_many.startswith("18 fields are too many")
+    first, half = text.index("0,") + 2, text.index("6,") + 2  # a number is complete with what comes behind it
+    words = f"25 leaves usable: the first at {first}, half of them at {half}, the last at {len(text)} (characters)"
+    assert summary == words
+    result = run(file, "--json")
+    paths = [line["path"] for line in lines_of(result)]
+    assert (len(paths), paths[-1]) == (21, "$.last")
+    assert "18 fields are too many, and have no line" in result.stderr.replace("\n", " ")
+
+
 def test_files_for_a_browser(tmp_path: Path) -> None:
     """--svg writes XML, --html one page with the same bars; the terminal gets its own."""
     svg, html = tmp_path / "out.svg", tmp_path / "out.html"
@@ -206,10 +235,50 @@ def test_the_drawing_of_a_comparison(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
-    """It is named."""
-    result = run("sample:broken", "--html", tmp_path / "no" / "out.html")
-    assert result.exit_code == 2
-    assert "No such file" in result.stderr
+    """It is named, before anything is read: a folder, one in a folder that is not there, one for two reports."""
+    page = tmp_path / "out"
+    cases: list[tuple[list[str | Path], str]] = [
+        (["--html", tmp_path / "no" / "out.html"], f"no{os.sep}out.html: there is no directory"),
+        (["--svg", tmp_path], f"{tmp_path} is a directory"),
+        (["--html", "-"], "a report is written to a file"),
+        (["--html", page, "--svg", page], f"{page} cannot be both the page and the drawing"),
+    ]
+    for outputs, words in cases:
+        result = run("sample:broken", *outputs)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert words in result.stderr
+    assert not page.exists()
+
+
+def test_a_report_does_not_overwrite_what_it_is_made_of(tmp_path: Path) -> None:
+    """Neither the input nor what it is compared with, by whatever name; an older report is overwritten."""
+    one, two = file_with(tmp_path, "[1]", "one.json"), file_with(tmp_path, "[2]", "two.json")
+    link = tmp_path / "link.json"
+    link.symlink_to(two)
+    for output in ("--html", "--svg"):
+        for file in (one, two, link):
+            result = run(one, "--compare", two, output, file)
+            assert (result.exit_code, result.stderr) == (2, f"unspool: {file} is the file to be read\n")
+    assert (one.read_text(), two.read_text()) == ("[1]", "[2]")
+    report = file_with(tmp_path, "an older one", "report.html")
+    assert run(one, "--html", report).exit_code == 0
+    assert report.read_text(encoding="utf-8").startswith("<!")
+
+
+def test_people_are_told_what_was_written(tmp_path: Path) -> None:
+    """In a terminal; who calls it from a program knows."""
+    for done in ("wrote", "overwrote"):
+        terminal = Terminal("profile", "sample:broken", "--html", tmp_path / "page", columns=200)
+        terminal.close()
+        assert f"{done} {tmp_path / 'page'}" in terminal.output.decode().splitlines()
+    assert "wrote" not in run("sample:broken", "--html", tmp_path / "page").stderr
+
+
+def test_each_complaint_names_its_file(tmp_path: Path) -> None:
+    """Of two that are compared, the one that is broken."""
+    good, broken = file_with(tmp_path, "[1]", "good.json"), file_with(tmp_path, "[1", "broken.json")
+    result = run(good, "--compare", broken)
+    assert result.stderr.startswith(f"unspool: {broken}: the text ended too early: line 1, column 3")
 
 
 @pytest.mark.parametrize(
@@ -260,7 +329,8 @@ def test_hostile_text_reaches_the_terminal_spelled_out(tmp_path: Path) -> None:
     file = file_with(tmp_path, json.dumps({"\x1b[2J\u202e\x07": 1}, ensure_ascii=True), "a\x1b[31m.json")
     result = run(file, width=120)
     assert "\x1b" not in result.stdout
-    assert "\\x1b[2J\\u202e\\x07" in result.stdout
+    assert '["\\u001b[2J\\u202e\\u0007"]' in result.stdout
+    assert "a\\x1b[31m.json" in result.stdout
 
 
 def test_from_standard_input() -> None:

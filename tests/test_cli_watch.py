@@ -23,6 +23,7 @@ from unspool.cli.screen.fields import FieldLines
 from unspool.cli.screen.status import status_line, summary
 from unspool.cli.screen.tracks import Look, TracksView, shares
 from unspool.cli.screen.tree import Signs, prose_lines
+from unspool.path import Path as JSONPath
 from unspool.select import compile as compile_pattern
 from unspool.typed import partial
 from unspool.viewer.escaping import cells
@@ -85,6 +86,25 @@ def test_signs_for_what_is_open_and_what_has_changed() -> None:
     assert "bold" not in styles[1].replace("bold cyan", "")
 
 
+def test_keys_are_written_as_in_paths() -> None:
+    """What is no plain name is quoted and stands in brackets: nobody takes it for nothing, an index, or two names."""
+    odd = {"plain": 1, "": 2, "a.b": 3, "[0]": 4, "0": 5, "two words": 6, "\n\x1b": 7, "list": [8]}
+    lines = plain(view_of(growing(json.dumps(odd))))
+    assert [line.strip() for line in lines[1:]] == [
+        "plain 1",
+        '[""] 2',
+        '["a.b"] 3',
+        '["[0]"] 4',
+        '["0"] 5',
+        '["two words"] 6',
+        '["\\n\\u001b"] 7',
+        "list [ 1 ]",
+        "[0] 8",
+    ]
+    for line, key in zip(lines[1:], list(odd)[:-1], strict=False):
+        assert str(JSONPath.of(key)).endswith(line.strip()[:-2]), "by the rule of paths, and by no other"
+
+
 def test_of_a_long_string_the_end_is_shown() -> None:
     """Where it is open it has its cursor, whatever the width."""
     timeline = growing('{"text": "' + "abcdefghij" * 20)
@@ -117,7 +137,10 @@ def test_an_error_stands_where_it_is() -> None:
     timeline = timeline_of(read("broken"))
     lines = plain(view_of(timeline), width=60)
     assert "x     [2] { 2 ..." in lines
-    assert lines[-3].startswith("x unexpected character: line 7, column 41")
+    begin = next(number for number, line in enumerate(lines) if line.startswith("x unexpected"))
+    words = " ".join(lines[begin:-2])
+    assert words.startswith("x unexpected character: line 7, column 41")
+    assert words.endswith("; expected a key in double quotes"), "and its lines end between two words"
     assert lines[-2][lines[-1].index("^")] == ","
     assert lines[-2][: lines[-1].index("^")].endswith('"litres": 2,')
 
@@ -407,7 +430,7 @@ def test_the_tree_grows_and_stays() -> None:
     assert rest[1] == "  $ { 9 }"
     assert "  confidence 0.86" in [line[2:] for line in rest]
     assert len([line for line in rest if "activities [" in line]) == 5
-    assert rest[-1].startswith("complete: 114 fields, 2,368 characters, 447 steps, 6.13 s")
+    assert " ".join(rest[-2:]).startswith("complete: 114 fields, 2,368 characters, 447 steps, 6.13 s")
     assert b"\x1b[1;32m" in terminal.output
 
 

@@ -173,10 +173,12 @@ LAYERS = [
     "testing",
     "viewer.escaping",
     "viewer.recordings",
+    "viewer.payloads",
     "viewer.inputs",
     "viewer.natures",
     "viewer.tracks",
     "viewer.fields",
+    "viewer.messages",
     "viewer.timeline",
     "viewer.opening",
     "viewer.playing",
@@ -190,14 +192,15 @@ LAYERS = [
     "studio.document",
     "studio.log",
     "studio.schema",
-    "studio.facts",
+    "studio.diagnostics",
+    "studio.events",
     "studio.snapshots",
     "studio.views",
     "studio.session",
     "studio.fetch",
     "studio.live",
     "studio.sessions",
-    "studio.wishes",
+    "studio.query",
     "studio.requests",
     "studio.stream",
     "studio.guard",
@@ -243,8 +246,6 @@ EXTRAS = re.compile(r"typed\.(from_)?(pydantic|msgspec)|cli\.|studio\.")
 SHOP_WINDOWS = ["typed", "llm"]
 """The packages inside that show names of their own."""
 
-needs_docstrings = pytest.mark.skipif(unspool.COMPILED, reason="the compiler leaves the docstrings out")
-
 
 # Names
 
@@ -257,22 +258,44 @@ def test_public_names() -> None:
     assert shown - modules == set(PUBLIC) - {"__version__"}
 
 
-@needs_docstrings
-@pytest.mark.parametrize("name", [name for name in PUBLIC if isinstance(getattr(unspool, name, None), type)])
+def shown() -> dict[str, object]:
+    """Everything that the package and its shop windows show, by name."""
+    windows = [unspool, *(importlib.import_module(f"unspool.{package}") for package in SHOP_WINDOWS)]
+    return {name: getattr(window, name) for window in windows for name in window.__all__}
+
+
+@pytest.mark.parametrize("name", [name for name, thing in shown().items() if isinstance(thing, type)])
 def test_public_classes_are_documented(name: str) -> None:
-    """Every public class says what it is, and so do its public methods and properties."""
-    cls = getattr(unspool, name)
+    """Every public class says what it is, and so do its public methods and properties: in both builds."""
+    cls: Any = shown()[name]
     assert inspect.getdoc(cls)
     members = {name: member for name, member in vars(cls).items() if not name.startswith("_")}
     acting = [name for name, member in members.items() if isinstance(member, property) or callable(getattr(cls, name))]
     assert [name for name in acting if not inspect.getdoc(getattr(cls, name))] == []
 
 
-@needs_docstrings
-@pytest.mark.parametrize("name", [name for name in PUBLIC if inspect.isroutine(getattr(unspool, name, None))])
+@pytest.mark.parametrize("name", [name for name, thing in shown().items() if inspect.isroutine(thing)])
 def test_public_functions_are_documented(name: str) -> None:
     """Every public function says what it does."""
-    assert inspect.getdoc(getattr(unspool, name))
+    assert inspect.getdoc(shown()[name])
+
+
+def test_docstrings_are_those_of_the_source() -> None:
+    """Compiled or not, `help` shows what is written there, of functions, classes, their methods and properties."""
+    seen: dict[str, object] = {}
+    written: dict[str, str] = {}
+    for name, thing in shown().items():
+        path = SOURCES / (str(getattr(thing, "__module__", "")).removeprefix("unspool.").replace(".", "/") + ".py")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body if path.exists() else []:
+            if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == name:
+                inner = [each for each in node.body if isinstance(each, ast.FunctionDef) and each.name[0] != "_"]
+                members = [(node, thing), *((each, getattr(thing, each.name, None)) for each in inner)]
+                for definition, member in members:
+                    if doc := ast.get_docstring(definition):
+                        written[f"{name}.{definition.name}"] = doc
+                        seen[f"{name}.{definition.name}"] = inspect.getdoc(member)
+    assert "ValueParser.feed" in written
+    assert seen == written
 
 
 @pytest.mark.parametrize("package", SHOP_WINDOWS)
@@ -466,7 +489,6 @@ def modules_with_examples() -> list[str]:
     return found
 
 
-@needs_docstrings
 @pytest.mark.parametrize("name", modules_with_examples())
 def test_examples_of_the_docstrings(name: str) -> None:
     """The examples in the docstrings show what really happens."""

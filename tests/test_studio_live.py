@@ -72,9 +72,7 @@ def test_a_stream_without_news_is_kept_alive() -> None:
         client = Client(server.url)
         session = client.session(text="1")
         with socket.create_connection((client.host, client.port), PATIENCE) as connection:
-            connection.sendall(
-                f"GET /api/sessions/{session}/stream HTTP/1.0\r\nHost: {client.origin[7:]}\r\n\r\n".encode()
-            )
+            connection.sendall(f"GET /api/sessions/{session}/stream HTTP/1.0\r\n{client.head}\r\n\r\n".encode())
             said = b""
             while said.count(b"\n\n: ") < 1 or not said.endswith(b"\n\n"):
                 said += connection.recv(65536)
@@ -386,6 +384,7 @@ def test_the_command_opens_all_kinds_of_things(ordered: Callable[..., Any], tmp_
     """A file, an address, a sample, a pipe, a command behind two dashes; or nothing."""
     file, schema = tmp_path / "trip.json", tmp_path / "schema.json"
     file.write_text(TRIP)
+    file.chmod(0o700)  # so that it could be a program, too
     schema.write_text(json.dumps(SCHEMA))
     assert ordered() is None
     order = ordered(str(file), "--schema", str(schema), "--cut", "7", "--extract", "--input", "json")

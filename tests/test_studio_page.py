@@ -60,6 +60,17 @@ def test_the_first_page_offers_samples(new_page: Callable[..., Page]) -> None:
     page.check()
 
 
+def test_the_token_is_not_seen_in_the_page(new_page: Callable[..., Page]) -> None:
+    """It is out of the address as soon as it was taken, also where that names a session; no script can read it."""
+    page = new_page("#step=1")
+    assert page.raw.url == f"{page.url}#step=1"
+    assert page.evaluate("document.cookie") == ""
+    assert [cookie["httpOnly"] for cookie in page.context.cookies()] == [True]
+    page.raw.reload()
+    page.wait("document.querySelectorAll('#sample option').length > 1")
+    page.check()
+
+
 def test_samples_open(page: Page) -> None:
     names = page.evaluate("[...document.querySelectorAll('#sample option')].map(option => option.value)")[1:]
     assert len(names) > 3

@@ -9,7 +9,6 @@ import pytest
 
 from tests.support.browser import COUNT
 from tests.support.shared import shared_data
-from tests.support.studio import Client
 from tests.support.studio_inputs import TRIP
 from unspool.patch import apply
 from unspool.viewer.escaping import visible
@@ -79,7 +78,7 @@ def test_a_bar_leads_to_its_completion(page: Page) -> None:
 
     page.show("answer")
     assert page.session is not None
-    bars = Client(page.url).document(page.session)["waterfall"]["bars"]
+    bars = page.client.document(page.session)["waterfall"]["bars"]
     label = page.text("#waterfall .row:nth-child(3) .label")
     assert label.split()[0] == bars[2]["label"]
     page.click("#waterfall .row:nth-child(3)")

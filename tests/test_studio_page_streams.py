@@ -267,7 +267,7 @@ def test_the_tree_by_keyboard(page: Page) -> None:
     assert page.texts("#tree .row.chosen .key") == ["subtitle"]
     page.press("ArrowLeft")
     page.settle()
-    assert page.texts("#tree .row.active .key") == ["0"]
+    assert page.texts("#tree .row.active .key") == ["[0]"]
     page.check()
 
 

@@ -20,6 +20,7 @@ from unspool.patch import apply
 from unspool.studio.document import diff
 from unspool.studio.guard import HEADERS, Door
 from unspool.studio.log import Log
+from unspool.studio.session import Session
 from unspool.studio.settings import Settings
 from unspool.viewer.recordings import HEADER
 from unspool.viewer.samples import SAMPLES, read
@@ -158,6 +159,18 @@ def test_every_answer_says_what_a_browser_may_do_with_it(client: Client, method:
         assert set(answer.json) == {"error"}
 
 
+def test_what_breaks_here_has_the_headers_too(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer about our own fault is no exception, and says nothing of what is inside."""
+
+    def broken(self: Session, query: object) -> None:
+        raise ZeroDivisionError("inside")
+
+    session = client.session(text="[1]")
+    monkeypatch.setattr(Session, "view", broken)
+    answer = client.ask("GET", f"/api/sessions/{session}/view")
+    assert (answer.status, dressed(answer.headers), b"inside" in answer.body) == (500, True, False)
+
+
 def test_a_stream_has_the_headers_too(client: Client) -> None:
     """An answer that does not end is no exception, nor is one to what is no HTTP."""
     with client.follow(client.session(text="1")) as follower:
@@ -246,23 +259,69 @@ def test_files_have_their_types(client: Client) -> None:
     assert client.ask("GET", "/static/api.js").headers["content-type"] == "text/javascript; charset=utf-8"
 
 
-def test_a_remote_studio_asks_for_its_token() -> None:
-    """The address that is printed has it; the browser gets a cookie for it, and nothing works without."""
-    with running(QUICK, allow_remote=True) as server:
-        client = Client(server.url)
+@pytest.mark.parametrize("allow_remote", [False, True])
+def test_a_studio_asks_for_its_token(allow_remote: bool) -> None:
+    """The address that is printed has it; the browser gets a cookie for it, and nothing works without: other users of
+    this machine can reach it, too."""
+    with running(QUICK, allow_remote=allow_remote) as server:
+        stranger = Client(f"{Client(server.url).origin}/")
         token = server.url.partition("token=")[2]
         assert len(token) >= 32
         for path in ("/", "/api/info", "/static/index.html", "/?token=wrong", "/?token=", f"/api/info?token={token}"):
-            answer = client.ask("GET", path)
-            assert answer.status == 401
+            answer = stranger.ask("GET", path)
+            assert answer.status == 403
             assert dressed(answer.headers)
-        first = client.ask("GET", f"/?token={token}")
+        first = stranger.ask("GET", f"/?token={token}")
         assert (first.status, first.headers["location"]) == (303, "/")
         cookie, *attributes = first.headers["set-cookie"].split("; ")
         assert set(attributes) == {"Path=/", "HttpOnly", "SameSite=Strict"}
-        assert client.ask("GET", "/api/info", headers={"Cookie": f"other=1; {cookie}"}).status == 200
-        assert client.ask("GET", "/api/info", headers={"Cookie": cookie[:-1]}).status == 401
-        assert client.ask("GET", "/api/info", headers={"Cookie": cookie, "Host": "evil.example"}).status == 421
+        assert stranger.ask("GET", "/api/info", headers={"Cookie": f"other=1; {cookie}"}).status == 200
+        assert stranger.ask("GET", "/api/info", headers={"Cookie": cookie[:-1]}).status == 403
+        assert stranger.ask("GET", "/api/info", headers={"Cookie": cookie, "Host": "evil.example"}).status == 421
+
+
+def test_without_the_token_no_session_is_seen_changed_or_followed() -> None:
+    """Whoever knows the id of one is still told nothing, and what to do is said: to programs as JSON, on the page as
+    text."""
+    with running(QUICK) as server:
+        owner, stranger = Client(server.url), Client(f"{Client(server.url).origin}/")
+        session = owner.session(text="[1]")
+        for method, path, body in (
+            ("GET", f"/api/sessions/{session}/view", None),
+            ("PUT", f"/api/sessions/{session}/schema", {"schema": True}),
+            ("DELETE", f"/api/sessions/{session}", None),
+            ("POST", "/api/sessions", {"text": "[2]"}),
+        ):
+            answer = stranger.ask(method, path, body)
+            assert answer.status == 403
+            assert "unspool studio" in answer.json["error"]
+        with stranger.follow(session) as follower:
+            follower.read_until(lambda: bool(follower.status))
+            assert (follower.status, follower.document) == (b"403", None)
+        page = stranger.ask("GET", "/")
+        assert page.headers["content-type"] == "text/plain; charset=utf-8"
+        assert b"the address that `unspool studio` has printed" in page.body
+        assert owner.document(session)["is_finished"]
+        assert len(server.studio.sessions) == 1
+
+
+def test_the_address_that_a_browser_is_started_with_opens_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every user of a machine sees with which words a process was started: what is in them must be worth nothing."""
+    started: list[str] = []
+    monkeypatch.setattr("unspool.studio.server.webbrowser.open", started.append)
+    with running(QUICK, browser=True) as server:
+        until(lambda: bool(started), "the browser")
+        ticket = started[0].partition("token=")[2]
+        stranger = Client(f"{Client(server.url).origin}/")
+        assert server.door.token not in started[0]
+        assert stranger.ask("GET", "/", headers={"Cookie": f"{server.door.cookie}={ticket}"}).status == 403
+        assert stranger.ask("HEAD", f"/?token={ticket}").status == 403
+        first = stranger.ask("GET", f"/?token={ticket}")
+        cookie = first.headers["set-cookie"].partition(";")[0]
+        assert (first.status, cookie) == (303, Client(server.url).cookie)
+        assert stranger.ask("GET", f"/?token={ticket}").status == 403
+        assert stranger.ask("GET", f"/?token={ticket}", headers={"Cookie": cookie}).status == 200
+        assert stranger.ask("GET", f"/?token={server.door.token}").status == 303
 
 
 @pytest.mark.parametrize(
@@ -298,7 +357,7 @@ def test_a_body_that_is_too_long_is_refused() -> None:
             assert (answer.status, dressed(answer.headers)) == (413, True)
             assert "1,000 bytes" in answer.json["error"]
         assert client.ask("POST", "/api/sessions", {"text": "x" * 1000}).status == 413
-        headers = {"X-Unspool": "1", "Content-Type": "application/octet-stream"}
+        headers = {"X-Unspool": "1", "Content-Type": "application/octet-stream", "Cookie": client.cookie}
         connection = http.client.HTTPConnection(client.host, client.port, timeout=PATIENCE)
         connection.request("POST", "/api/sessions", iter([b" " * 600] * 5), headers, encode_chunked=True)
         assert connection.getresponse().status == 413

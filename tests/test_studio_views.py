@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from unspool import MISSING, FragmentParser, SnapshotChunker, create_state, parse_chunk
 from unspool.patch import apply
 from unspool.select import compile as pattern
+from unspool.studio.query import Query, query_of
 from unspool.studio.session import Reading, Session
-from unspool.studio.wishes import Wish, wish_of
 from unspool.viewer.inputs import Guess, InputKind, Item, Piece
 from unspool.viewer.samples import read
 from unspool.viewer.timeline import Timeline
@@ -34,7 +34,7 @@ def loaded(data: bytes | str, **options: Any) -> Session:
 
 def seen(session: Session, step: int | None = None, **query: Any) -> Any:
     """A view, as it goes over the wire."""
-    return json.loads(json.dumps(session.view(Wish(step=step, **query))))
+    return json.loads(json.dumps(session.view(Query(step=step, **query))))
 
 
 @given(VALUES, st.integers(1, 9), st.booleans())
@@ -108,7 +108,7 @@ def test_a_filter_shows_what_matches() -> None:
     assert [row["key"] for row in seen(session, 5, filter=pattern("$..subtitle"))["tree"]["rows"]] == ["subtitle"]
     assert len(seen(session, None, filter=pattern("$..*"))["tree"]["rows"]) == 9
     assert seen(session, 0, filter=pattern("$"))["tree"]["rows"] == []
-    half = json.loads(json.dumps(session.view(wish_of({"filter": "$.days["}))))
+    half = json.loads(json.dumps(session.view(query_of({"filter": "$.days["}))))
     assert half["filter_problem"].startswith("expected")
     assert half["tree"] == seen(session)["tree"]  # half of a pattern filters nothing
     assert seen(session)["filter_problem"] is None
@@ -272,15 +272,15 @@ def test_long_things_are_clipped() -> None:
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
-        ({}, Wish()),
-        ({"step": "7", "track": "call 0"}, Wish(step=7, track="call 0")),
-        ({"time": "1.5", "follow": "1"}, Wish(time=1.5, follow=True)),
-        ({"folded": "3,1,", "count": "9999", "start": "5"}, Wish(folded=(3, 1), count=500, start=5)),
-        ({"text_start": "10", "text_count": "99999999"}, Wish(text_start=10, text_count=20_000)),
-        ({"filter": " $.a "}, Wish(filter=pattern("$.a"))),
+        ({}, Query()),
+        ({"step": "7", "track": "call 0"}, Query(step=7, track="call 0")),
+        ({"time": "1.5", "follow": "1"}, Query(time=1.5, follow=True)),
+        ({"folded": "3,1,", "count": "9999", "start": "5"}, Query(folded=(3, 1), count=500, start=5)),
+        ({"text_start": "10", "text_count": "99999999"}, Query(text_start=10, text_count=20_000)),
+        ({"filter": " $.a "}, Query(filter=pattern("$.a"))),
     ],
     ids=str,
 )
-def test_a_query_is_read(query: dict[str, str], expected: Wish) -> None:
+def test_a_query_is_read(query: dict[str, str], expected: Query) -> None:
     """What is not said is as the page begins; what is too much is less."""
-    assert wish_of(query) == expected
+    assert query_of(query) == expected

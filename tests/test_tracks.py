@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 from unittest import mock
@@ -98,6 +99,33 @@ def test_a_state_of_the_past_is_that_of_the_text_up_to_there(
             assert track.length_at(step) - track.start_at(step) == len(counted(history, step))
         assert track.state.dump() == fresh(counted(history, last)).dump()
         assert len(track._kept) <= most_kept + 1
+
+
+def test_looking_leaves_nothing_behind() -> None:
+    """What was shown of a state stays with it, so those that are kept for later are not handed out; nor is a long piece
+    read twice for that."""
+    pieces = ['{"a": [1', ", 2", ", 3, ", '"' + "x" * 50 + '"', ", 4", ", 5]}"]
+    track = track_of([(step, Piece("json", piece)) for step, piece in enumerate(pieces, 1)])
+    with mock.patch.object(tracks_module, "LONG", 40):
+        for step in (*range(1, 7), *reversed(range(1, 7))):
+            is_kept = any(track.state_at(step) is kept for kept in track._kept)
+            assert is_kept is (step == 4)
+            assert track.state_at(step).value == fresh("".join(pieces[:step])).value
+
+
+@pytest.mark.parametrize("most", [2, 4096])
+def test_a_step_that_brings_nothing_changes_nothing(most: int) -> None:
+    """What did not change is the same node at two steps, whichever is looked at first, also if both are made again."""
+    history = [
+        (step, Piece("json", piece)) for step, piece in enumerate(["[[1", ", ", " ", " ", "2, ", " ", "3]", " "], 1)
+    ]
+    for is_backwards in (False, True):
+        with mock.patch.object(tracks_module, "MOST_KEPT", most):
+            track = track_of(history)
+        for step in (3, 4, 6, 8):
+            steps = (step - 1, step) if is_backwards else (step, step - 1)
+            one, two = [track.state_at(at).root for at in steps]
+            assert one is two
 
 
 @given(histories())
@@ -253,33 +281,48 @@ def test_when_each_field_was_seen_and_complete(
     first: dict[int, int] = {}
     complete: dict[int, int] = {}
     children: dict[int, int] = {}
+    containers: set[int] = set()
     for step, prefix in enumerate([*accumulate(fragments), None], 1):
         state = finalize(fresh(text)) if prefix is None else fresh(prefix)
         for node in state.walk():
             first.setdefault(node.id, step)
             children[node.id] = len(node.children)
+            containers |= {node.id} if isinstance(node, ContainerNode) else set()
             if node.closed:
                 complete.setdefault(node.id, step)
     assert [field.id for field in fields.listed] == sorted(first)
     assert {field.id: field.first for field in fields.listed} == first
     assert {field.id: field.complete for field in fields.listed if field.complete is not None} == complete
     assert {field.id: field.children for field in fields.listed} == children
+    assert fields.leaves == Counter([step for node_id, step in complete.items() if node_id not in containers])
     for field, (begin, stop) in zip(fields.listed, spans(text), strict=False):
         assert field.size == len(text[begin : stop if field.complete is not None else None].encode())
         assert field.begin == len(text[:begin].encode())
     assert fields.size == len(text.encode())
 
 
-def test_of_many_fields_the_first_are_kept() -> None:
-    """How many more there were is known, and what is kept closes as it should."""
+def test_of_many_fields_those_in_arrays_are_left_out() -> None:
+    """Members of objects that are in no array are kept. How many more there were is known, all leaves are counted, and
+    what is kept closes as it should."""
     with mock.patch.object(fields_module, "MOST_FIELDS", 3):
         fields, parser = Fields(), FragmentParser()
-        text = '{"a": [1, [2, 3], 4], "b": "x"}'
+        for step, text in enumerate(['{"a": [1, [2, {"x": 3}], 4], "b": {"c": "x"', '}, "d": [5], "e": 6}'], 1):
+            fields.take(step, text, parser.feed(text))
+    assert [str(field.path) for field in fields.listed] == ["$", "$.a", "$.a[0]", "$.b", "$.b.c", "$.d", "$.e"]
+    assert fields.left_out == 6
+    assert fields.leaves == {1: 5, 2: 2}
+    assert [field.complete for field in fields.listed] == [2, 1, 1, 2, 1, 2, 2]
+    assert [field.children for field in fields.listed] == [4, 3, 0, 1, 0, 1, 0]
+
+
+def test_there_is_an_end_to_members_too() -> None:
+    """Of an object that is larger still, the first ones are kept; the leaves are counted all the same."""
+    with mock.patch.multiple(fields_module, MOST_FIELDS=3, MOST_MEMBERS=5):
+        fields, parser = Fields(), FragmentParser()
+        text = json.dumps({str(number): number for number in range(9)})
         fields.take(1, text, parser.feed(text))
-    assert [str(field.path) for field in fields.listed] == ["$", "$.a", "$.a[0]"]
-    assert fields.left_out == 5
-    assert [field.complete for field in fields.listed] == [1, 1, 1]
-    assert [field.children for field in fields.listed] == [2, 3, 0]
+    assert [field.path.step for field in fields.listed] == [None, "0", "1", "2", "3"]
+    assert (fields.left_out, fields.leaves) == (5, {1: 9})
 
 
 NESTED = st.recursive(

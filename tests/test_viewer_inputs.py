@@ -248,7 +248,7 @@ def test_problems_are_told_with_their_item() -> None:
     """A chunk that is none, and a snapshot that cannot follow, are told where they are; the others are read."""
     chunks = INPUTS["chat"].data.split(b"\n")
     _, items = opened([b"\n".join([chunks[0], b"oops", *chunks[1:]])])
-    assert [item.problem for _, item in items if item.problem] == ["a chunk that is not JSON"]
+    assert [item.problem for _, item in items if item.problem] == ["a chunk that is not JSON: line 2"]
     assert texts(items)["content"] == "Let me look."
     _, items = opened([INPUTS["snapshots"].data + b'{"title": "Other"}\n'])
     assert [bool(item.problem) for _, item in items] == [False] * 4 + [True, False]

@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from typing import Any
 from unittest import mock
 
@@ -25,7 +26,18 @@ from unspool.viewer.inputs import InputKind
 from unspool.viewer.samples import read
 from unspool.viewer.svg import draw, draw_inside
 from unspool.viewer.timeline import Timeline
-from unspool.viewer.waterfall import Axis, Bar, Tick, Waterfall, aligned, compare, layout, usable
+from unspool.viewer.waterfall import (
+    LEAVES,
+    Axis,
+    Bar,
+    Tick,
+    Usable,
+    Waterfall,
+    aligned,
+    compare,
+    layout,
+    spelled,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
 NAUGHTY = [
@@ -112,7 +124,7 @@ def test_nested_arrays_fold_each_on_its_own() -> None:
 
 
 def test_an_array_knows_of_items_that_were_not_kept() -> None:
-    """Of very large documents only the first fields are kept; the folded row stands for all items nevertheless."""
+    """Of very large documents only the first items are kept; the folded row stands for all items nevertheless."""
     with mock.patch.object(fields, "MOST_FIELDS", 6):
         waterfall = layout(timeline_for({"a": [[n] for n in range(9)], "b": 1}, cut=3), most_items=1)
     assert [(bar.label, bar.folded) for bar in waterfall.bars] == [
@@ -121,11 +133,36 @@ def test_an_array_knows_of_items_that_were_not_kept() -> None:
         ("[0]", 0),
         ("[0]", 0),
         ("8 more", 8),
+        ("b", 0),
     ]
-    array, rest = waterfall.bars[1], waterfall.bars[-1]
+    array, rest = waterfall.bars[1], waterfall.bars[-2]
     assert rest.complete == array.complete
     assert rest.size == array.size - len("[[0], ")
     assert sum([bar.folded or 1 for bar in waterfall.bars]) + waterfall.left_out == 21
+
+
+@given(strategies.values(), st.integers(0, 5), st.integers(1, 40))
+def test_all_leaves_count(value: Any, most: int, cut: int) -> None:
+    """When the first leaf was usable, half of them, the last: whatever is folded, left out, or not even kept."""
+    timeline = timeline_for([value, 1], cut)
+    steps = [field.complete or 0 for field in timeline.fields["json"].listed if field.kind in LEAVES]
+    times = sorted([float(timeline.sizes[step]) for step in steps])
+    with mock.patch.multiple(fields, MOST_FIELDS=most, MOST_MEMBERS=most + 1):
+        waterfall = layout(timeline_for([value, 1], cut), most_items=most, most_bars=most, unit="characters")
+    assert waterfall.usable == (len(times), times[0], median(times), times[-1])
+    kept = min(len(timeline.fields["json"].listed), max(most, 1))
+    assert waterfall.only_counted == len(timeline.fields["json"].listed) - kept
+
+
+def test_leaves_that_a_pattern_picks() -> None:
+    """With a pattern, they are those that it picks, folded or not."""
+    timeline = timeline_for({"a": list(range(20)), "b": 1}, cut=1)
+    waterfall = layout(timeline, select="$.a", unit="characters")
+    times = waterfall.usable
+    assert times is not None
+    assert times.leaves == 20
+    assert times.last == len(json.dumps({"a": list(range(20))})) - 1
+    assert layout(timeline, select="$.c").usable is None
 
 
 def test_several_tracks_each_have_a_title() -> None:
@@ -149,7 +186,7 @@ def test_what_is_cut_off_is_open() -> None:
         ("$.a[0]", 9.0, 0.0, 1),
         ("$.a[1]", None, None, 4),
     ]
-    assert usable(waterfall) == (1, 9.0, 9.0, 9.0)
+    assert waterfall.usable == (1, 9.0, 9.0, 9.0)
 
 
 def test_of_nothing_there_is_nothing() -> None:
@@ -157,7 +194,7 @@ def test_of_nothing_there_is_nothing() -> None:
     waterfall = layout(timeline_of(b""))
     assert waterfall == Waterfall(Axis("characters", 0.0, waterfall.axis.ticks), (), 0)
     assert [tick.label for tick in waterfall.axis.ticks] == ["0"]
-    assert usable(waterfall) is None
+    assert waterfall.usable is None
     assert waterfall.axis.place(3) == 0
 
 
@@ -180,6 +217,15 @@ def test_what_a_pattern_picks_stands_alone() -> None:
         ("title", 1),
     ]
     assert layout(timeline, select="$.nowhere").bars == ()
+
+
+@given(strategies.values(), st.integers(0, 3), st.integers(0, 5), st.integers(0, 3))
+def test_what_is_not_shown_is_counted(value: Any, most_depth: int, most_bars: int, most_items: int) -> None:
+    """What lies too deep, and the bars that are too many, with all the items that a folded one stands for."""
+    timeline = timeline_for(value)
+    waterfall = layout(timeline, most_depth=most_depth, most_bars=most_bars, most_items=most_items)
+    shown = sum([bar.folded or 1 for bar in waterfall.bars])
+    assert shown + waterfall.left_out == len(timeline.fields["json"].listed)
 
 
 def test_there_are_not_too_many_bars() -> None:
@@ -229,7 +275,43 @@ def test_what_is_usable_earlier() -> None:
     two = drawn(one_bar("a", complete=2.5), one_bar("b"), one_bar("e"), total=4.0)
     gains = {field.path: field.gain for field in compare(one, two)}
     assert gains == {"$.a": 3.5, "$.b": None, "$.c": None, "$.e": None}
-    assert [waterfall.axis.total for waterfall in aligned(one, two)] == [10.0, 10.0]
+
+
+def test_two_on_one_axis() -> None:
+    """The longer one, which says of each of them when its leaves were usable."""
+    one, two = [layout(timeline_for(value)) for value in ([1, 2], {"a": "x" * 50})]
+    both = aligned(one, two)
+    assert {waterfall.axis.total for waterfall in both} == {two.axis.total}
+    assert {waterfall.axis.ticks for waterfall in both} == {two.axis.ticks}
+    assert [waterfall.usable for waterfall in both] == [one.usable, two.usable]
+
+
+def test_what_is_open_in_one_of_them() -> None:
+    """A field that both have is not told to be missing: it is said which one does not complete it."""
+    opened = {"complete": None}
+    one = drawn(one_bar("a"), one_bar("b", **opened), one_bar("c", **opened), one_bar("d"))
+    two = drawn(one_bar("a", **opened), one_bar("b"), one_bar("c", **opened), one_bar("e"))
+    assert [field.change for field in compare(one, two)] == [
+        "open in two",
+        "open in one",
+        "open in both",
+        "not in both",
+        "not in both",
+    ]
+    lines = [line.plain.split() for line in comparison_lines(one, two, ("x", "y"), 60)]
+    assert lines[1] == ["$.a", "6.000", "open", "open", "in", "two"]
+    assert lines[2] == ["$.b", "open", "6.000", "open", "in", "one"]
+    assert lines[4] == ["$.d", "6.000", "-", "not", "in", "both"]
+    assert " ".join(lines[-1]) == "in two: 1 open in one, 1 open in two, 1 open in both, 2 not in both"
+
+
+def test_what_one_of_them_folds_is_not_compared() -> None:
+    """An item that is shown in the one and folded in the other is in both; so there is nothing to be said of it."""
+    one, two = [layout(timeline_for({"a": [[n] for n in range(count)], "b": 1}), most_items=2) for count in (3, 5)]
+    assert "$.a[2]" in [bar.path for bar in one.bars]
+    for pair in ((one, two), (two, one)):
+        paths = [field.path for field in compare(*pair)]
+        assert paths == ["$", "$.a", "$.a[0]", "$.a[0][0]", "$.a[1]", "$.a[1][0]", "$.b"]
 
 
 def test_the_verdict_comes_first_in_the_second_sample() -> None:
@@ -239,7 +321,7 @@ def test_the_verdict_comes_first_in_the_second_sample() -> None:
     verdict = gains["$.verdict"]
     assert verdict is not None
     assert verdict > 1
-    earlier, later = usable(one), usable(two)
+    earlier, later = one.usable, two.usable
     assert earlier is not None
     assert later is not None
     assert later.middle < earlier.middle
@@ -282,6 +364,34 @@ def test_no_line_is_too_wide(value: Any, width: int, ascii_only: bool) -> None:
         assert cells(line.plain) <= max(limit, 1)
         assert line.plain.isprintable()
         assert line.plain.isascii() or not ascii_only
+
+
+@given(st.lists(st.integers(0, 10**12), min_size=4, max_size=4), st.sampled_from(["seconds", "characters"]))
+def test_figures_do_not_run_together(places: list[int], unit: str) -> None:
+    """However long they are; in the waterfall and where two are compared."""
+    early, first, complete, size = map(float, sorted(places))
+    bars = one_bar(first=first, complete=complete, size=int(size)), one_bar("b", complete=None, size=1)
+    one, two = drawn(*bars, total=size, unit=unit), drawn(one_bar(complete=early), total=size, unit=unit)
+    one, two = [waterfall._replace(usable=Usable(3, early, first, complete)) for waterfall in (one, two)]
+    spelled_out = [spelled(value, unit) for value in (first, complete, complete - first)]
+    row = waterfall_lines(one, 200)[1].plain
+    assert row.split()[-5:] == [*spelled_out, f"{int(size):,}", "50.0%"]
+    lines = [line.plain.split() for line in comparison_lines(one, two, ("x", "y"), 200)]
+    assert lines[1][:3] == ["$.a", spelled(complete, unit), spelled(early, unit)]
+    assert lines[1][3] == (spelled(complete - early, unit) if complete > early else "the")
+    assert lines[-2] == ["two:", "y", *[spelled(value, unit) for value in (early, first, complete)]]
+
+
+def test_too_many_fields_are_told() -> None:
+    """What has no row, and what --json leaves out, is said; also of each of two."""
+    with mock.patch.object(fields, "MOST_FIELDS", 6):
+        many = layout(timeline_for({"a": list(range(1006)), "b": 1}))
+    words = "1,002 fields are too many: they are counted, but not shown or picked, and not in --json"
+    assert [line.plain for line in waterfall_lines(many, 40)][-1] == words
+    few = layout(timeline_for([1]))
+    assert "too many" not in "".join([line.plain for line in waterfall_lines(few, 40)])
+    compared = [line.plain for line in comparison_lines(few, many, ("x", "y"), 60)]
+    assert [line for line in compared if "too many" in line] == [f"two: {words}"]
 
 
 def test_where_there_is_room_there_are_more_figures() -> None:
@@ -390,7 +500,9 @@ def test_the_page_is_text_and_nothing_else() -> None:
 
 def test_the_figures_of_the_page() -> None:
     """Each field has its row: first seen, complete, how long it took, bytes, share."""
-    tags = read_page(page(Report("t", drawn(one_bar(), one_bar("b", complete=None)), (("Steps", "3"),))))
+    bars = one_bar(), one_bar("b", complete=None)
+    waterfall = Waterfall(Axis("seconds", 10.0, ()), bars, 0, Usable(1, 6.0, 6.0, 6.0))
+    tags = read_page(page(Report("t", waterfall, (("Steps", "3"),))))
     assert "$.a2.0006.0004.0001050.0%" in tags.text
     assert "$.b2.000open1050.0%" in tags.text
     assert "Steps3First leaf usable6.000 s" in tags.text

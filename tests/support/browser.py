@@ -157,11 +157,14 @@ class Page:
     def __init__(
         self, opened: Browser, url: str, *, address: str = "", size: tuple[int, int] = WIDE, **options: Any
     ) -> None:
-        self.url: Final = url
+        from tests.support.studio import Client
+
+        self.client: Final = Client(url)
+        self.url: Final = f"{self.client.origin}/"
         self.patience = PATIENCE
         self.context: Final = opened.new_context(viewport={"width": size[0], "height": size[1]}, **options)
         self.context.set_default_timeout(PATIENCE)
-        self.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=url.rstrip("/"))
+        self.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=self.client.origin)
         self.raw: Final[RawPage] = self.context.new_page()
         self.complaints: Final[list[str]] = []
         self.strangers: Final[list[str]] = []
@@ -205,10 +208,8 @@ class Page:
 
     def open_input(self, data: bytes, title: str = "input", **options: object) -> None:
         """As if it had been opened elsewhere: the address names the session."""
-        from tests.support.studio import Client
-
         query = urlencode({"title": title, **options})
-        answer = Client(self.url).ask("POST", f"/api/sessions?{query}", data)
+        answer = self.client.ask("POST", f"/api/sessions?{query}", data)
         assert answer.status == 201, answer
         self.opening(lambda: self.raw.goto(f"{self.url}#session={answer.json['id']}"))
 
@@ -285,10 +286,8 @@ class Page:
 
     def view(self, **query: Any) -> Any:
         """What the server has for this session."""
-        from tests.support.studio import Client
-
         assert self.session is not None
-        return Client(self.url).view(self.session, urlencode(query))
+        return self.client.view(self.session, urlencode(query))
 
     @property
     def session(self) -> str | None:

@@ -68,7 +68,7 @@ class Answer:
 
 
 class Client:
-    """Asks as the page does, unless it is told to ask otherwise."""
+    """Asks as the page does, unless it is told to ask otherwise. The token is that of the address, if it has one."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -77,11 +77,15 @@ class Client:
         self.host: Final = parts.hostname
         self.port: Final = parts.port
         self.origin: Final = f"http://{parts.netloc}"
+        token = parts.query.removeprefix("token=")
+        self.cookie: Final = f"unspool_{self.port}={token}" if token else ""
+        self.head: Final = f"Host: {parts.netloc}\r\nCookie: {self.cookie}"
+        """Of a request that is written by hand."""
 
     def ask(self, method: str, path: str, body: object = None, headers: dict[str, str] | None = None) -> Answer:
         """One request; a body that is no bytes goes as JSON."""
         data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
-        sent = {} if method in ("GET", "HEAD") else {"X-Unspool": "1"}
+        sent = {"Cookie": self.cookie} if method in ("GET", "HEAD") else {"Cookie": self.cookie, "X-Unspool": "1"}
         if body is not None:
             sent["Content-Type"] = "application/octet-stream" if isinstance(body, bytes) else "application/json"
         connection = http.client.HTTPConnection(self.host, self.port, timeout=PATIENCE)
@@ -143,9 +147,8 @@ class Follower:
         self._socket.settimeout(PATIENCE)
         self._socket.connect((self.client.host, self.client.port))
         resume = f"Last-Event-ID: {self.last}\r\n" if self.last is not None else ""
-        host = f"{self.client.host}:{self.client.port}"
         # HTTP/1.0: the body comes as it is, not in chunks.
-        request = f"GET /api/sessions/{self.id}/stream HTTP/1.0\r\nHost: {host}\r\n{resume}{self.headers}\r\n"
+        request = f"GET /api/sessions/{self.id}/stream HTTP/1.0\r\n{self.client.head}\r\n{resume}{self.headers}\r\n"
         self._socket.sendall(request.encode())
         self._decoder = SSEDecoder(keep_unfinished=False)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PAUSE", "Clock", "paced", "ticking"]
 
-LONGEST_SLEEP: Final = 3600.0  # seconds at a time: what is longer than years is more than a clock can take
+LONGEST_SLEEP: Final = 0.25  # seconds at a time: a sleep can miss a Ctrl-C that came just before it
 PAUSE: Final = 1 / 30  # seconds between two ticks
 
 
@@ -37,26 +37,34 @@ class Clock:
             yield None
 
 
-def paced(pieces: Iterable[Arrival], speed: float, clock: Clock) -> Iterator[bytes]:
+def paced(
+    pieces: Iterable[Arrival], speed: float, clock: Clock, passed: Callable[[float], None] | None = None
+) -> Iterator[bytes]:
     """Each piece at its time, counted from now, so many times as fast; with speed 0 all of them at once.
 
-    A piece that comes late, because whoever takes them is slow, delays none of those that follow.
+    A piece that comes late, because whoever takes them is slow, delays none of those that follow. `passed` is told the
+    time in the recording, also while nothing comes.
     """
     begin = clock.now()
     for at, data in pieces:
         if speed:
-            for _ in clock.until(begin + at / speed, LONGEST_SLEEP):
-                pass
+            for _ in clock.until(begin + at / speed, LONGEST_SLEEP if passed is None else PAUSE):
+                if passed is not None:
+                    passed(min((clock.now() - begin) * speed, at))
         yield data
+        if passed is not None:
+            passed(at)
 
 
-def ticking(source: Input, opening: Opening, speed: float, clock: Clock) -> Iterator[TimedItem | None]:
+def ticking(
+    source: Input, opening: Opening, speed: float, clock: Clock, took: Callable[[float], None] | None = None
+) -> Iterator[TimedItem | None]:
     """The items of an input, each when it is due, so many times as fast; with speed 0 at once. None is a tick.
 
     What comes from elsewhere while it is read has no other speed than its own.
     """
     begin: float | None = None
-    for item in ticked_items(source, opening, PAUSE):
+    for item in ticked_items(source, opening, PAUSE, took):
         if item is not None and speed and (opening.is_recording or not source.is_live):
             begin = clock.now() if begin is None else begin
             yield from clock.until(begin + item.time / speed, PAUSE)

@@ -25,7 +25,16 @@ if TYPE_CHECKING:
     from ..viewer.inputs import InputKind
     from ..viewer.opening import TimedItem
 
-__all__ = ["DIGITS", "STANDARD_INPUT", "Input", "arrivals", "noted_time", "ticked_items", "timed_items"]
+__all__ = [
+    "DIGITS",
+    "STANDARD_INPUT",
+    "Input",
+    "arrivals",
+    "noted_time",
+    "standard_input",
+    "ticked_items",
+    "timed_items",
+]
 
 BLOCK: Final = 64 * 1024
 PATIENCE: Final = 0.25  # seconds that an input may take to show what it is
@@ -64,6 +73,14 @@ class Input:
         return found is not None and not stat.S_ISREG(found.st_mode)
 
     @property
+    def is_typed(self) -> bool:
+        """Somebody sits at a terminal and writes it."""
+        try:
+            return self.file == STANDARD_INPUT and os.isatty(standard_input())
+        except (OSError, ValueError):
+            return False
+
+    @property
     def size(self) -> int | None:
         """How many bytes there are, if that can be told."""
         if self.sample is not None:
@@ -73,7 +90,7 @@ class Input:
 
     def _found(self) -> os.stat_result | None:
         try:
-            return os.fstat(_standard_input()) if self.file == STANDARD_INPUT else self.file.stat()
+            return os.fstat(standard_input()) if self.file == STANDARD_INPUT else self.file.stat()
         except (OSError, ValueError):
             return None
 
@@ -99,7 +116,8 @@ class Input:
         )
 
 
-def _standard_input() -> int:
+def standard_input() -> int:
+    """Its descriptor. Raises `OSError` if it was closed."""
     stream = cast("object", sys.stdin)
     if stream is None:
         raise OSError(errno.EBADF, "standard input is closed")
@@ -109,35 +127,45 @@ def _standard_input() -> int:
 @contextmanager
 def _opened(file: Path) -> Generator[int]:
     if file == STANDARD_INPUT:
-        yield _standard_input()
+        yield standard_input()
     else:
         with FileIO(file) as opened:
             yield opened.fileno()
 
 
-def arrivals(source: Input, patience: float | None = None) -> Iterator[bytes | None]:
-    """The bytes as they come. With `patience`, None for every time that nothing came for so many seconds."""
+def arrivals(source: Input, patience: float = PATIENCE) -> Iterator[bytes | None]:
+    """The bytes as they come, and None for every time that nothing came for so many seconds.
+
+    No read waits for long: one that waits for ever can miss a Ctrl-C that came just before it.
+    """
     if source.sample is not None:
         yield read_sample(source.sample)
         return
-    waits = patience is not None and source.is_live
+    waits = source.is_live
     with _opened(source.file) as descriptor:
         while True:
             if waits and not select.select([descriptor], [], [], patience)[0]:
                 yield None
-            elif block := os.read(descriptor, source.block):
+            elif block := _read(descriptor, source):
                 yield block
             else:
                 return
 
 
-def timed_items(source: Input, opening: Opening, took: Callable[[int], None] | None = None) -> Iterator[TimedItem]:
+def _read(descriptor: int, source: Input) -> bytes:
+    try:
+        return os.read(descriptor, source.block)
+    except OSError as error:  # which does not know what it is about
+        raise OSError(error.errno, error.strerror, source.name) from None
+
+
+def timed_items(source: Input, opening: Opening, took: Callable[[float], None] | None = None) -> Iterator[TimedItem]:
     """The items of an input, as they come. `took` is told how many bytes were read, each time."""
     return (item for item in ticked_items(source, opening, PATIENCE, took) if item is not None)
 
 
 def ticked_items(
-    source: Input, opening: Opening, pause: float, took: Callable[[int], None] | None = None
+    source: Input, opening: Opening, pause: float, took: Callable[[float], None] | None = None
 ) -> Iterator[TimedItem | None]:
     """As `timed_items`, with None for every time that nothing came for so many seconds."""
     begin: float | None = None
@@ -147,8 +175,12 @@ def ticked_items(
             yield None
         else:
             begin = now if begin is None else begin
-            yield from opening.feed(now - begin, data)
-            if took is not None:
+            items = opening.feed(now - begin, data)
+            for item in items:  # what is done with each may take long
+                yield item
+                if took is not None:
+                    took(len(data) / len(items))
+            if took is not None and not items:
                 took(len(data))
         # Whoever writes slowly, but without a pause, is not to be waited for until the end.
         if begin is not None and now - begin >= PATIENCE:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..errors import UnspoolError
 from ..llm.config import Config
 from ..typed.partials import partial
 from .terminal import UsageError
@@ -36,6 +37,10 @@ def load_schema(name: str) -> Resolver[Any]:
         return partial(_read(name))
     except ModuleNotFoundError as error:
         raise UsageError(f"{name}: this needs {error.name}") from None
+    except UsageError:
+        raise
+    except UnspoolError as error:
+        raise UsageError(f"{name}: {error}") from None
 
 
 def config_for(schema: str | None, tools: list[str] | None, extract: bool) -> Config:

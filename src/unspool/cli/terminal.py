@@ -29,8 +29,10 @@ __all__ = [
     "BROKEN",
     "CLOSED",
     "INTERRUPTED",
+    "NOTHING",
     "USAGE",
     "Complaints",
+    "EmptyError",
     "Outlet",
     "UsageError",
     "complain",
@@ -40,6 +42,7 @@ __all__ = [
     "guarded",
     "is_ascii_only",
     "prepare_streams",
+    "print_words",
     "shown",
     "standard_output",
     "write_line",
@@ -52,6 +55,7 @@ USAGE: Final = 2
 INTERRUPTED: Final = 130  # as after SIGINT
 CLOSED: Final = 141  # as after SIGPIPE
 
+NOTHING: Final = "there is nothing in it"
 CLOSED_OUTPUT: Final = "standard output is closed"
 MOST_COMPLAINTS: Final = 20
 PLAIN_LOCALES: Final = ("C", "POSIX")
@@ -61,6 +65,13 @@ COERCED: Final = "C.UTF-8"  # what Python puts in the place of a plain locale, i
 
 class UsageError(UnspoolError):
     """The command does not go with its options, or with what it is given to read."""
+
+
+class EmptyError(UnspoolError):
+    """An input that has nothing in it."""
+
+    def __str__(self) -> str:
+        return NOTHING
 
 
 def is_ascii_only() -> bool:
@@ -106,21 +117,30 @@ def console(*, stderr: bool = False) -> Console:
 def complain(message: str) -> None:
     """Say what is wrong, on standard error."""
     with suppress(OSError):  # nobody is left to be told
-        console(stderr=True).print(Text(f"unspool: {shown(message)}"), soft_wrap=True)
+        print_words(console(stderr=True), Text(f"unspool: {shown(message)}"))
+
+
+def print_words(terminal: Console, text: Text) -> None:
+    """Print words: for a terminal in lines that end between two of them, for anything else in one line."""
+    terminal.print(text, soft_wrap=not terminal.is_terminal)
 
 
 @final
 class Complaints:
-    """What is wrong with an input: told at once, up to a number of times, and remembered for the exit status."""
+    """What is wrong with an input: told at once, up to a number of times, and remembered for the exit status.
 
-    def __init__(self) -> None:
+    `name` is what people call the input; whoever has several of them says it with each complaint.
+    """
+
+    def __init__(self, name: str = "") -> None:
         self.count = 0
+        self._name = name
 
     def add(self, what: str) -> None:
         """One more."""
         self.count += 1
         if self.count <= MOST_COMPLAINTS:
-            complain(what)
+            complain(f"{self._name}: {what}" if self._name else what)
 
     def settle(self) -> None:
         """This is the end of the command; how many there were decides how it ends."""
@@ -186,19 +206,19 @@ class Outlet:
 
 
 @contextmanager
-def guarded() -> Generator[None]:
+def guarded(name: str = "") -> Generator[None]:
     """Whatever ends a command before its time ends it quietly, or with a complaint, and with its exit status.
 
     Ctrl-C and a reader that has seen enough are quiet. Input that cannot be read, output that cannot be written, and
-    every `UnspoolError` are told in one line.
+    every `UnspoolError` are told in one line. `name` is what people call the input, where there is one.
     """
     try:
         yield
     except (KeyboardInterrupt, OSError, UnspoolError) as error:
-        raise typer.Exit(excuse(error)) from None
+        raise typer.Exit(excuse(error, name)) from None
 
 
-def excuse(error: BaseException) -> int:
+def excuse(error: BaseException, name: str = "") -> int:
     """Say what has to be said about an error that ends the command; the exit status."""
     _let_go_of_broken_output()
     match error:
@@ -214,7 +234,7 @@ def excuse(error: BaseException) -> int:
             complain(f"{error.filename}: {what}" if isinstance(error.filename, str) else what)
             return BROKEN
         case _:
-            complain(str(error))
+            complain(f"{name}: {error}" if name else str(error))
             return BROKEN
 
 

@@ -53,7 +53,7 @@ def string_run(text: str, start: i64, end: i64) -> i64:
     i = start
     while i < end:
         c: i64 = ord(text[i])
-        if c == 0x22 or c == 0x5C or c < 0x20:  # " \ space
+        if c == 0x22 or c == 0x5C or c < 0x20:  # " \ and control characters
             break
         i += 1
     return i

@@ -207,8 +207,12 @@ def changes(before: MessageState, after: MessageState) -> list[MessageEvent]:
     _text_changes(RefusalAdded, before._refusal, after._refusal, events)
     if after.content_value is not before.content_value:
         events.append(ContentValueChanged(after.content_value))
-    for index, call in enumerate(after.tool_calls):
-        _call_changes(before.tool_calls[index] if index < len(before.tool_calls) else None, call, events)
+    calls, begun = before._tool_calls, after._tool_calls[len(before._tool_calls) :]
+    for was, call in zip(calls, after._tool_calls, strict=False):
+        if was is not call:
+            _call_changes(was, call, events)
+    for call in begun:
+        _call_changes(None, call, events)
     if after.usage is not None and after.usage is not before.usage:
         events.append(UsageCounted(after.usage))
     if after._notes is not before._notes:
@@ -244,8 +248,6 @@ def _added(before: Text, after: Text) -> str | None:
 
 
 def _call_changes(before: ToolCall | None, call: ToolCall, events: list[MessageEvent]) -> None:
-    if before is call:
-        return
     if before is None:
         events.append(ToolCallStarted(call))
     text = call._arguments.text

@@ -20,11 +20,11 @@ from ..llm.formats.registry import FORMATS
 from ..viewer.inputs import InputKind
 from ..viewer.samples import SAMPLES
 from .guard import Guard
+from .query import query_of
 from .requests import json_object, order_of, schema_of, upload_of
 from .sessions import FullError, Sessions
 from .settings import Settings
 from .stream import EventStream, Followers, last_event_id
-from .wishes import wish_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -164,13 +164,13 @@ class Studio:
 
     async def _view(self, request: Request) -> Response:
         entry = self._entry(request)
-        wish = wish_of(request.query_params)
+        query = query_of(request.query_params)
         # One at a time: of a session whose views take long, those that wait hold no thread that others could use, and
         # those that nobody waits for any more are not made.
         async with entry.viewing:
             if await request.is_disconnected():
                 raise ClientDisconnect
-            view = await asyncio.to_thread(entry.session.view, wish)
+            view = await asyncio.to_thread(entry.session.view, query)
         return answer(view)
 
     async def _stream(self, request: Request) -> Response:

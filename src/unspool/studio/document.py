@@ -6,6 +6,7 @@ a view, is clipped: a path is as long as its keys are, a key may be as long as a
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..viewer.waterfall import layout
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from ..viewer.timeline import Timeline
     from ..viewer.tracks import Track
 
-__all__ = ["clipped", "described", "diff", "drawn", "shown_path"]
+__all__ = ["clipped", "described", "diff", "drawn", "shown_path", "spelled_out"]
 
 MOST_NOTES: Final = 200
 LONGEST_NOTE: Final = 1_000
@@ -33,6 +34,18 @@ def clipped(text: str, most: int) -> str:
     'Trip…'
     """
     return text if len(text) <= most else text[:most] + "…"
+
+
+def spelled_out(value: object, most: int) -> str:
+    """A value as JSON on many lines; of a very large one how it begins, and no more of it is made."""
+    pieces: list[str] = []
+    size = 0
+    for piece in json.JSONEncoder(indent=2, ensure_ascii=False, default=str).iterencode(value):
+        pieces.append(piece)
+        size += len(piece)
+        if size > most:
+            break
+    return clipped("".join(pieces), most)
 
 
 def shown_path(path: Path | str) -> str:
@@ -70,7 +83,7 @@ def _track(timeline: Timeline, track: Track) -> dict[str, Any]:
 
 def drawn(timeline: Timeline) -> dict[str, Any]:
     """The waterfall of a timeline."""
-    axis, bars, left_out = layout(timeline)
+    axis, bars, left_out, *_ = layout(timeline)
     ticks = [{"at": round(tick.at, DIGITS), "label": tick.label} for tick in axis.ticks]
     return {
         "axis": {"unit": axis.unit, "total": round(axis.total, DIGITS), "ticks": ticks},

@@ -1,5 +1,8 @@
 """What stands before every request and behind every answer: who may ask, how much, and what a browser may do with it.
 
+Everybody who is logged in on this machine can reach it, so whoever asks must have the token: it is in the address that
+is printed, and a cookie from the first visit on.
+
 A page of any other site can make a browser send requests to this machine. So a request must be for the address that was
 bound (or a name could be pointed here: DNS rebinding), must not come from a page of another origin, and what changes
 something carries a header that such a page cannot send without asking first. Nobody is ever told that it may.
@@ -43,25 +46,33 @@ SAFE_METHODS: Final = ("GET", "HEAD")
 OWN_PAGE: Final = ("same-origin", "none")  # of Sec-Fetch-Site; none: typed by the user
 MARK: Final = b"x-unspool"
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
+TOKEN_BYTES: Final = 24
+HOW_TO_ENTER: Final = "open the address that `unspool studio` has printed: it ends with a token"
 
 
 @final
 class Door:
-    """The address that was bound: which Host is meant by it, and the token that others than this machine must have."""
+    """The address that was bound: which Host is meant by it, and the token that opens it."""
 
-    def __init__(self, host: str, port: int, *, token: str | None = None, names: tuple[str, ...] = ()) -> None:
+    def __init__(self, host: str, port: int, *, names: tuple[str, ...] = ()) -> None:
         shown = f"[{host}]" if ":" in host else host
         self.port = port
-        self.token = token
+        self.token: Final = secrets.token_urlsafe(TOKEN_BYTES)
+        self._ticket: str | None = None
         self.is_everywhere = host in ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
         is_loopback = host == "localhost" or (not self.is_everywhere and _is_address(host) and _is_loopback(host))
         self._names = {name.lower() for name in ((*LOOPBACK, shown) if is_loopback else (shown, *names))}
         self._shown = "127.0.0.1" if self.is_everywhere else shown
         self.cookie = f"unspool_{port}"
 
-    def url(self, token: str | None = None, name: str | None = None) -> str:
+    def url(self, name: str | None = None) -> str:
         """The address to open; by another name, for those on other machines."""
-        return f"http://{name or self._shown}:{self.port}/" + ("" if token is None else f"?token={token}")
+        return f"http://{name or self._shown}:{self.port}/?token={self.token}"
+
+    def url_for_once(self) -> str:
+        """An address that opens once. A browser is started with it, and all users see how a process was started."""
+        self._ticket = secrets.token_urlsafe(TOKEN_BYTES)
+        return f"http://{self._shown}:{self.port}/?token={self._ticket}"
 
     def knows(self, host: str) -> bool:
         """Whether a Host header means this server."""
@@ -79,7 +90,18 @@ class Door:
 
     def fits(self, token: str) -> bool:
         """Whether this is the token."""
-        return self.token is not None and secrets.compare_digest(token.encode(), self.token.encode())
+        return _is_same(token, self.token)
+
+    def admits(self, token: str) -> bool:
+        """Whether who comes with this gets the token: it is that, or what opens once, and does not any more."""
+        if self._ticket is None or not _is_same(token, self._ticket):
+            return self.fits(token)
+        self._ticket = None
+        return True
+
+
+def _is_same(given: str, secret: str) -> bool:
+    return secrets.compare_digest(given.encode(), secret.encode())
 
 
 def _is_address(name: str) -> bool:
@@ -126,8 +148,8 @@ class Guard:
             await _answer(dressed, *refusal)
         elif self._brings_token(scope):
             await self._keep_token(dressed)
-        elif self._door.token is not None and not self._door.opens_for(_text(headers.get(b"cookie", b""))):
-            await _answer(dressed, 401, "open the address that was printed, with its token")
+        elif not self._door.opens_for(_text(headers.get(b"cookie", b""))):
+            await _answer(dressed, 403, HOW_TO_ENTER, is_page=scope["path"] == "/")
         else:
             await self._app(scope, self._counted(receive, headers), dressed)
 
@@ -147,9 +169,9 @@ class Guard:
 
     def _brings_token(self, scope: Scope) -> bool:
         """The address that is printed has the token in it."""
-        if self._door.token is None or scope["path"] != "/" or scope["method"] not in SAFE_METHODS:
+        if scope["path"] != "/" or scope["method"] != "GET":
             return False
-        return self._door.fits(parse_qs(_text(scope["query_string"])).get("token", [""])[0])
+        return self._door.admits(parse_qs(_text(scope["query_string"])).get("token", [""])[0])
 
     async def _keep_token(self, send: Send) -> None:
         """From now on the browser has it as a cookie, and its address no more."""
@@ -202,8 +224,10 @@ def _text(value: bytes) -> str:
     return value.decode("latin-1")
 
 
-async def _answer(send: Send, status: int, words: str) -> None:
-    body = json.dumps({"error": words}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+async def _answer(send: Send, status: int, words: str, *, is_page: bool = False) -> None:
+    """Words for a program, or for whoever looks at a page of them."""
+    body = f"unspool studio: {words}\n".encode() if is_page else json.dumps({"error": words}).encode()
+    media = b"text/plain; charset=utf-8" if is_page else b"application/json"
+    headers = [(b"content-type", media), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

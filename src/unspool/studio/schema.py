@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Final, final
 
 from ..errors import OptionsError
 from ..typed.outcome import Missing
 from ..typed.partials import partial
-from .document import clipped, shown_path
+from .document import clipped, shown_path, spelled_out
 
 if TYPE_CHECKING:
     from ..parsing import ParserState
-    from ..typed.outcome import Resolution
     from ..typed.partials import Resolver
     from ..typed.resolve import Cache
     from ..typed.shape import Problem
@@ -59,7 +57,7 @@ class Typing:
         problems = resolution.problems[:MOST_PROBLEMS]
         return {
             "status": type(resolution).__name__.lower(),
-            "value": "" if isinstance(resolution, Missing) else _spelled(resolution),
+            "value": "" if isinstance(resolution, Missing) else spelled_out(resolution.value, LONGEST_VALUE),
             "problems": [{"path": shown_path(one.path), "text": _problem(one)} for one in problems],
             "missing": [shown_path(path) for path in resolution.missing[:MOST_MISSING]],
         }
@@ -67,15 +65,3 @@ class Typing:
 
 def _problem(problem: Problem) -> str:
     return clipped(f"{problem.code}: expected {problem.expected}", LONGEST_PROBLEM)
-
-
-def _spelled(resolution: Resolution[Any]) -> str:
-    """As JSON, as long as it is; of a very large value, how it begins."""
-    pieces: list[str] = []
-    size = 0
-    for piece in json.JSONEncoder(indent=2, ensure_ascii=False, default=str).iterencode(resolution.value):
-        pieces.append(piece)
-        size += len(piece)
-        if size > LONGEST_VALUE:
-            break
-    return clipped("".join(pieces), LONGEST_VALUE)

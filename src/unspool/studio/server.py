@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import secrets
 import socket
 import struct
 import sys
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["StudioServer", "bound"]
 
 BACKLOG: Final = 256
-TOKEN_BYTES: Final = 24
 AT_ONCE: Final = struct.pack("hh" if sys.platform == "win32" else "ii", 1, 0)  # how a socket is told to reset
 
 
@@ -134,14 +132,13 @@ class StudioServer(uvicorn.Server):
     ) -> None:
         settings = settings or Settings()
         self.socket: Final = bound(host, port, settings.send_buffer)
-        token = secrets.token_urlsafe(TOKEN_BYTES) if allow_remote else None
         port = self.socket.getsockname()[1]
         names = (socket.gethostname(), socket.getfqdn()) if allow_remote else ()
-        self.door: Final = Door(host, port, token=token, names=names)
+        self.door: Final = Door(host, port, names=names)
         connections = _Connections()
         self.studio: Final = Studio(self.door, settings, connections.abort)
-        self.url: Final = self.door.url(token)
-        self.remote_url: Final = self.door.url(token, names[0] if names and self.door.is_everywhere else None)
+        self.url: Final = self.door.url()
+        self.remote_url: Final = self.door.url(names[0] if names and self.door.is_everywhere else None)
         self._order = order
         self._started = started
         self._browser = browser
@@ -170,7 +167,7 @@ class StudioServer(uvicorn.Server):
         self._started(self.url)
         if self._browser:
             # In a thread: a browser for the terminal does not return before it is closed.
-            threading.Thread(target=webbrowser.open, args=(self.url,), daemon=True).start()
+            threading.Thread(target=webbrowser.open, args=(self.door.url_for_once(),), daemon=True).start()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End the streams first: they would not end on their own."""

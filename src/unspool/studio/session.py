@@ -6,6 +6,7 @@ Its methods run in threads, so that a large document makes nobody else wait; eac
 from __future__ import annotations
 
 import threading
+from codecs import BOM_UTF8
 from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
@@ -13,21 +14,25 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 from ..errors import UnspoolError
 from ..viewer.inputs import Guess, InputKind
 from ..viewer.opening import CUT, Opening
+from ..viewer.recordings import may_be_header
 from ..viewer.timeline import Timeline
 from .document import described, diff, drawn
 from .schema import Typing
 from .views import view
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from ..patch import Operation
     from ..viewer.opening import TimedItem
-    from .wishes import Wish
+    from .query import Query
 
 __all__ = ["Reading", "Renewal", "Session"]
 
 MOST_STEPS: Final = 100_000  # that a text is cut into: what comes next costs memory for each
+HEAD: Final = 256 * 1024
+BLOCK: Final = 32 * 1024
+TELLING: Final = 4  # lines: they show what an input is, however long they are
 
 
 @dataclass(frozen=True)
@@ -75,7 +80,8 @@ class Session:
         opening = Opening(reading.kind, format=reading.format, cut=cut)
         with self._lock:
             try:
-                self._add(opening, opening.feed(0.0, data))
+                for block in _blocks(data, cut):
+                    self._add(opening, opening.feed(0.0, block))
                 self._add(opening, opening.close(0.0))
             except UnspoolError as error:
                 self.problem = str(error)
@@ -139,13 +145,13 @@ class Session:
         with self._lock:
             self._typing = typing
 
-    def view(self, wish: Wish) -> dict[str, Any]:
+    def view(self, query: Query) -> dict[str, Any]:
         """All panels of one step. Raises `UnspoolError` for what cannot be shown."""
         with self._lock:
             timeline = self.timeline
             if self._completions[0] != timeline.last:
                 self._completions = (timeline.last, timeline.completions())
-            return view(timeline, wish, self._completions[1], self._typing)
+            return view(timeline, query, self._completions[1], self._typing)
 
     def renew(self, old: dict[str, Any], *, with_waterfall: bool) -> Renewal:
         """The document as it is now, compared with an older one, whose waterfall stays unless it is to be renewed."""
@@ -168,3 +174,26 @@ class Session:
                 document["waterfall"] = old["waterfall"]
             cost = monotonic() - begin
         return Renewal(document, diff(old, document), cost)
+
+
+def _blocks(data: bytes, cut: int) -> Iterator[bytes]:
+    """An input in blocks, of whole fragments each: what one of them brings is there all at once, and may be large.
+
+    The first tells what the input is, so it has the lines whole that do. Those of a recording are inside of its own.
+    """
+    size = max(BLOCK // cut, 1) * cut
+    is_recording = may_be_header(data[:HEAD].removeprefix(BOM_UTF8))
+    end = len(data) if is_recording else max(_end_of_head(data), HEAD)
+    end += -end % cut
+    yield data[:end]
+    for start in range(end, len(data), size):
+        yield data[start : start + size]
+
+
+def _end_of_head(data: bytes) -> int:
+    end = count = 0
+    while count < TELLING and end < len(data):
+        line = data[end : data.find(b"\n", end) + 1 or len(data)]
+        end += len(line)
+        count += not line.isspace() and not line.startswith(b":")
+    return end

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..path import ROOT, Path
 from ..viewer.inputs import DOCUMENT
-from .document import clipped, shown_path
+from .document import clipped, shown_path, spelled_out
 
 if TYPE_CHECKING:
     from ..viewer.inputs import Item
     from ..viewer.timeline import Timeline
-    from .wishes import Wish
+    from .query import Query
 
 __all__ = ["snapshot"]
 
@@ -24,7 +24,7 @@ MOST_PATHS: Final = 500
 NOTHING: Final = object()
 
 
-def snapshot(timeline: Timeline, step: int, wish: Wish) -> dict[str, Any] | None:
+def snapshot(timeline: Timeline, step: int, query: Query) -> dict[str, Any] | None:
     """The panel at a step; None before the first snapshot."""
     now = _last_before(timeline, step)
     if now is None:
@@ -41,7 +41,7 @@ def snapshot(timeline: Timeline, step: int, wish: Wish) -> dict[str, Any] | None
     return {
         "text": _pretty(new, item.raw),
         "added": added[:MOST_PATHS],
-        "written": _written(timeline, step, wish),
+        "written": _written(timeline, step, query),
         "open": None if inmost is None else shown_path(inmost),
         "open_rule": open_rule,
         "waiting": waiting,
@@ -65,16 +65,16 @@ def _value(item: Item) -> Any:
 
 
 def _pretty(value: Any, raw: str) -> str:
-    return clipped(raw if value is NOTHING else json.dumps(value, indent=2, ensure_ascii=False), LONGEST)
+    return clipped(raw, LONGEST) if value is NOTHING else spelled_out(value, LONGEST)
 
 
-def _written(timeline: Timeline, step: int, wish: Wish) -> str:
+def _written(timeline: Timeline, step: int, query: Query) -> str:
     track = timeline.tracks.get(DOCUMENT)
     if track is None:
         return ""
     length = track.length_at(step)
-    start = max(length - wish.text_count, 0) if wish.text_start is None else min(wish.text_start, length)
-    return track.text(start, min(start + wish.text_count, length))
+    start = max(length - query.text_count, 0) if query.text_start is None else min(query.text_start, length)
+    return track.text(start, min(start + query.text_count, length))
 
 
 def _added(old: Any, new: Any) -> list[str]:
@@ -88,8 +88,16 @@ def _added(old: Any, new: Any) -> list[str]:
                 found.append(shown_path(path))
         else:
             known, inside = _steps(before), _steps(now)
-            pairs += [(known.get(step, NOTHING), value, path / step) for step, value in reversed(inside.items())]
+            pairs += [
+                (known.get(step, NOTHING), value, path / step)
+                for step, value in reversed(inside.items())
+                if not _is_same_leaf(known.get(step, NOTHING), value)  # of a large snapshot nearly all are
+            ]
     return found
+
+
+def _is_same_leaf(before: Any, now: Any) -> bool:
+    return type(before) is type(now) and not isinstance(now, (dict, list)) and before == now
 
 
 def _steps(container: Any) -> dict[str | int, Any]:

@@ -7,38 +7,37 @@ from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import OptionsError
-from ..events import Kind
-from ..parsing import create_state, finalize, parse_chunk
 from ..viewer.inputs import InputKind
-from ..viewer.rows import matching, window
+from ..viewer.rows import label_of, matching, window
+from .diagnostics import diagnostics, facts
 from .document import clipped, shown_path
-from .facts import diagnostics, facts
+from .events import told
 from .snapshots import snapshot
 
 if TYPE_CHECKING:
     from ..errors import JSONSyntaxError
-    from ..events import Event
     from ..parsing import ParserState
     from ..tree.nodes import Node
     from ..viewer.rows import Row
     from ..viewer.timeline import Timeline
     from ..viewer.tracks import Track
+    from .query import Query
     from .schema import Typing
-    from .wishes import Wish
 
 __all__ = ["view"]
 
 MOST_MATCHES: Final = 2_000
-MOST_EVENTS: Final = 200
 MOST_OPERATIONS: Final = 100
 LONGEST_VALUE: Final = 400
 LONGEST_OPERATION: Final = 2_000
 
 
-def view(timeline: Timeline, wish: Wish, completions: list[int], typing: Typing) -> dict[str, Any]:
+def view(timeline: Timeline, query: Query, completions: list[int], typing: Typing) -> dict[str, Any]:
     """All panels. `completions` are the steps at which something became complete."""
-    step = _step(timeline, wish)
-    track = _track(timeline, wish, step)
+    step = _step(timeline, query)
+    track = _track(timeline, query, step)
+    # The older state first: the younger one is made from it, and shares what it has shown.
+    root_before = None if track is None or not step else _root_before(track, step)
     state = None if track is None or not track.is_json else track.state_at(step)
     before = bisect_left(completions, step) - 1
     after = bisect_right(completions, step)
@@ -51,31 +50,31 @@ def view(timeline: Timeline, wish: Wish, completions: list[int], typing: Typing)
         "track": None if track is None else track.name,
         "previous_completion": completions[before] if before >= 0 else None,
         "next_completion": completions[after] if after < len(completions) else None,
-        "text": _text(track, state, step, wish),
-        "tree": _tree(track, state, step, wish),
-        "filter_problem": wish.filter_problem,
+        "text": _text(track, state, step, query),
+        "tree": _tree(state, root_before, query),
+        "filter_problem": query.filter_problem,
         "open_path": "" if state is None else shown_path(state.open_path),
         "expecting": "" if state is None else state.expecting,
         "error": None if state is None or state.error is None else _error(state.error),
-        "events": _events(timeline, track, step),
+        "events": told(timeline, track, step),
         "patches": _patches(timeline, track, step),
         "typed": None if state is None or track is None else typing.seen(track.name, step, state),
         "diagnostics": diagnostics(timeline, step, state),
         "state": facts(timeline, step, state),
-        "snapshot": snapshot(timeline, step, wish) if timeline.found.kind is InputKind.SNAPSHOTS else None,
+        "snapshot": snapshot(timeline, step, query) if timeline.found.kind is InputKind.SNAPSHOTS else None,
     }
 
 
-def _step(timeline: Timeline, wish: Wish) -> int:
-    if wish.step is not None:
-        return min(wish.step, timeline.last)
-    return timeline.last if wish.time is None else max(timeline.step_at(wish.time), 0)
+def _step(timeline: Timeline, query: Query) -> int:
+    if query.step is not None:
+        return min(query.step, timeline.last)
+    return timeline.last if query.time is None else max(timeline.step_at(query.time), 0)
 
 
-def _track(timeline: Timeline, wish: Wish, step: int) -> Track | None:
+def _track(timeline: Timeline, query: Query, step: int) -> Track | None:
     """The one that is asked for; otherwise the first that is JSON and has begun, or will begin."""
-    if wish.track:
-        track = timeline.tracks.get(wish.track)
+    if query.track:
+        track = timeline.tracks.get(query.track)
         if track is None and timeline.tracks:
             raise OptionsError("there is no such track")
         return track
@@ -85,13 +84,13 @@ def _track(timeline: Timeline, wish: Wish, step: int) -> Track | None:
     return shown[0] if shown else None
 
 
-def _text(track: Track | None, state: ParserState | None, step: int, wish: Wish) -> dict[str, Any]:
+def _text(track: Track | None, state: ParserState | None, step: int, query: Query) -> dict[str, Any]:
     """Offsets are those of the text that counts: what was taken back is no part of it."""
     begin = 0 if track is None else track.start_at(step)
     length = 0 if track is None else track.length_at(step) - begin
     old = track.length_at(step - 1) - begin if track is not None and step else 0
-    count = wish.text_count
-    start = max(length - count, 0) if wish.text_start is None else min(wish.text_start, length)
+    count = query.text_count
+    start = max(length - count, 0) if query.text_start is None else min(query.text_start, length)
     stop = min(start + count, length)
     error = None if state is None else state.error
     return {
@@ -103,15 +102,14 @@ def _text(track: Track | None, state: ParserState | None, step: int, wish: Wish)
     }
 
 
-def _tree(track: Track | None, state: ParserState | None, step: int, wish: Wish) -> dict[str, Any]:
+def _tree(state: ParserState | None, before: Node | None, query: Query) -> dict[str, Any]:
     root = None if state is None else state.root
-    before = None if track is None or not step else _root_before(track, step)
-    if wish.filter is not None:
-        rows = matching(root, before, wish.filter, MOST_MATCHES)
+    if query.filter is not None:
+        rows = matching(root, before, query.filter, MOST_MATCHES)
         return {"start": 0, "total": len(rows), "rows": [_row(row) for row in rows]}
-    seen = window(root, before, wish.start, wish.count, wish.folded)
-    if wish.follow:
-        seen = window(root, before, max(seen.total - wish.count, 0), wish.count, wish.folded)
+    seen = window(root, before, query.start, query.count, query.folded)
+    if query.follow:
+        seen = window(root, before, max(seen.total - query.count, 0), query.count, query.folded)
     return {"start": seen.start, "total": seen.total, "rows": [_row(row) for row in seen.rows]}
 
 
@@ -123,7 +121,8 @@ def _root_before(track: Track, step: int) -> Node | None:
 def _row(row: Row) -> dict[str, Any]:
     key = row.path.step
     key = clipped(key, LONGEST_VALUE) if isinstance(key, str) else key
-    return {**row._asdict(), "key": key, "path": shown_path(row.path)}
+    label = clipped(label_of(row.path), LONGEST_VALUE)
+    return {**row._asdict(), "key": key, "label": label, "path": shown_path(row.path)}
 
 
 def _error(error: JSONSyntaxError) -> dict[str, Any]:
@@ -135,44 +134,6 @@ def _error(error: JSONSyntaxError) -> dict[str, Any]:
         "path": shown_path(error.path),
         "expected": error.expected,
     }
-
-
-def _events(timeline: Timeline, track: Track | None, step: int) -> dict[str, Any]:
-    events = [] if track is None or not track.is_json or not step else _events_of(timeline, track, step)
-    rows = [
-        {"kind": str(event.kind), "path": shown_path(event.path), "value": _spelled(event)}
-        for event in events[:MOST_EVENTS]
-    ]
-    return {"total": len(events), "rows": rows}
-
-
-def _events_of(timeline: Timeline, track: Track, step: int) -> list[Event]:
-    """What a step told: read again from the state before it, piece by piece."""
-    state = track.state_at(step - 1)
-    events: list[Event] = []
-    for piece in timeline.item(step).pieces:
-        if piece.track == track.name:
-            if piece.restarts:
-                state = create_state(state.options, extract=track.extract)
-            events += _told(state, state := parse_chunk(state, piece.fragment))
-    if track.ended_at == step:
-        events += _told(state, finalize(state))
-    return events
-
-
-def _told(before: ParserState, after: ParserState) -> tuple[Event, ...]:
-    return () if after is before else after.events
-
-
-def _spelled(event: Event) -> str:
-    if event.kind is Kind.ERROR:
-        return clipped(str(event.value), LONGEST_OPERATION)
-    if event.value is None and event.kind is not Kind.COMPLETE_NULL:
-        return ""
-    if event.raw is not None:
-        return clipped(event.raw, LONGEST_VALUE)
-    value = event.value[: LONGEST_VALUE + 1] if isinstance(event.value, str) else event.value
-    return clipped(json.dumps(value, ensure_ascii=False), LONGEST_VALUE)
 
 
 def _patches(timeline: Timeline, track: Track | None, step: int) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """When did each field become usable? For each value: the step that showed it, the one that completed it, its size.
 
-It is a fold over the events of a track, so it costs what the fragment brings. Of very large documents the first fields
-are kept, and how many more there were.
+It is a fold over the events of a track, so it costs what the fragment brings. Of very large documents not all fields
+are kept: first the items of arrays are left out, with what is inside them, since they are many of a kind. How many
+there were is known, and all leaves are counted.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["BEGINNINGS", "CLOSINGS", "LEAVES", "STARTS", "Field", "Fields", "Selection"]
 
-MOST_FIELDS: Final = 20_000
+MOST_FIELDS: Final = 20_000  # that are kept; beyond that nothing in an array is
+MOST_MEMBERS: Final = 40_000  # with members of objects that are in no array; beyond that nothing is
 LITERALS: Final = {True: 4, False: 5, None: 4}
 KINDS: Final = {
     Kind.START_OBJECT: "object",
@@ -62,12 +64,15 @@ class Field:
 class Fields:
     """The fields of one track, in document order."""
 
-    __slots__ = ("_by_id", "_bytes", "_chars", "_open", "left_out", "listed")
+    __slots__ = ("_arrays", "_by_id", "_bytes", "_chars", "_open", "leaves", "left_out", "listed")
 
     def __init__(self) -> None:
         self.listed: list[Field] = []
         self.left_out = 0
         """How many fields there were beyond the limit."""
+        self.leaves: dict[int, int] = {}
+        """How many leaves became complete with each step, in order: all of them, also of fields that are left out."""
+        self._arrays = 0  # that are open, kept or not
         self._open: list[Field] = []
         self._by_id: dict[int, Field] = {}  # those that are open
         self._chars = 0
@@ -81,6 +86,7 @@ class Fields:
     def take(self, step: int, text: str, events: Iterable[Event]) -> None:
         """What one fragment brought."""
         at, size = 0, 0  # how far the bytes of the fragment are counted; events come in the order of the text
+        leaves = 0
 
         def byte_at(offset: int) -> int:
             nonlocal at, size
@@ -91,24 +97,30 @@ class Fields:
 
         for event in events:
             kind = event.kind
+            if kind in LEAVES:
+                leaves += 1
             if kind in STARTS:
                 self._start(event, step, byte_at(event.offset))
+                self._arrays += kind is Kind.START_ARRAY
             elif kind in ENDS:
+                self._arrays -= kind is Kind.END_ARRAY
                 self._end(event.node_id, step, byte_at(event.offset) + 1)
             elif kind in KINDS:
-                length = len(event.raw) if event.raw is not None else LITERALS[event.value]  # type: ignore[index]
+                length = len(event.raw) if event.raw is not None else LITERALS[event.value]
                 end = byte_at(event.offset) + (event.raw is None)
                 self._start(event, step, end - length)
                 self._end(event.node_id, step, end)
         self._bytes += size + len(text[at:].encode(errors="surrogatepass"))
         self._chars += len(text)
+        if leaves:
+            self.leaves[step] = self.leaves.get(step, 0) + leaves
         for field in self._open:
             field.size = self._bytes - field.begin
 
     def _start(self, event: Event, step: int, begin: int) -> None:
         if self._open and event.path.parent is self._open[-1].path:  # events share the paths of what is around them
             self._open[-1].children += 1
-        if len(self.listed) >= MOST_FIELDS:
+        if len(self.listed) >= (MOST_FIELDS if self._arrays else MOST_MEMBERS):
             self.left_out += 1
             return
         field = Field(event.node_id, event.path, KINDS[event.kind], step, begin)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from .escaping import visible
 from .svg import STYLE, draw_inside
-from .waterfall import aligned, compare, spelled, usable
+from .waterfall import aligned, compare, spelled
 
 if TYPE_CHECKING:
     from .waterfall import Axis, Bar, Waterfall
@@ -105,7 +105,7 @@ def _fact(name: str, value: str) -> str:
 
 def _facts(report: Report) -> list[tuple[str, str]]:
     unit, suffix = report.waterfall.axis.unit, report.waterfall.axis.suffix
-    times = usable(report.waterfall)
+    times = report.waterfall.usable
     facts = list(report.facts)
     if times is not None:
         facts += [

@@ -23,11 +23,13 @@ from ..llm.formats.registry import deltas_for, detect
 from ..llm.lines import NDJSONDecoder
 from ..llm.message import finish, reduce_chunk, start
 from ..llm.sse import SSEDecoder
+from .payloads import LONGEST_LINE, Payloads
 from .recordings import is_header
 
 if TYPE_CHECKING:
     from ..llm.config import Config
     from ..llm.state import MessageState
+    from .payloads import Payload
 
 __all__ = [
     "CONTENT",
@@ -44,7 +46,6 @@ __all__ = [
 
 BLANK: Final = b"\xef\xbb\xbf \t\r\n"
 SSE_STARTS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
-LONGEST_LINE: Final = 64 * 1024 * 1024
 TELLING: Final = 3  # lines that grow one out of the other are snapshots
 NO_JSON: Final = object()
 BROKEN_OFF: Final = "\N{SYMBOL FOR NEWLINE}".encode()
@@ -108,6 +109,8 @@ class Item(NamedTuple):
     """Of snapshots: the keys in it that wait."""
     problem: str = ""
     """What is wrong with this part of the input, in words."""
+    line: int | None = None
+    """Of a chunk with a problem: on which line it begins, from 1."""
 
 
 class Unpacker(Protocol):
@@ -276,37 +279,32 @@ class Chunks:
 
     def __init__(self, format: str | None, config: Config | None, *, is_sse: bool) -> None:
         self._deltas = None if format is None else deltas_for(format)
-        self._events = SSEDecoder(max_line=LONGEST_LINE, max_event=LONGEST_LINE) if is_sse else None
-        self._lines = NDJSONDecoder(max_line=LONGEST_LINE)
+        self._payloads = Payloads(is_sse=is_sse)
         self._state = start(config)
 
     def feed(self, data: bytes) -> list[Item]:
-        return self._items(self._payloads(data))
+        return [self._item(payload) for payload in self._payloads.feed(data)]
 
     def close(self) -> list[Item]:
-        left = self._lines.close() if self._events is None else [event.data for event in self._events.close()]
-        items = self._items(left)
+        items = [self._item(payload) for payload in self._payloads.close()]
         return [*items, self._next(finish(self._state), "")]
 
-    def _payloads(self, data: bytes) -> list[str]:
-        if self._events is None:
-            return self._lines.feed(data)
-        return [event.data for event in self._events.feed(data)]
-
-    def _items(self, payloads: list[str]) -> list[Item]:
-        return [self._item(payload) for payload in payloads if payload.strip()]
-
-    def _item(self, payload: str) -> Item:
-        chunk = _value(payload)
+    def _item(self, payload: Payload) -> Item:
+        text = payload.text
+        chunk = _value(text)
         if chunk is NO_JSON:
-            is_end = payload.strip() == "[DONE]"
-            return Item((), payload, self._state, problem="" if is_end else "a chunk that is not JSON")
+            is_end = text.strip() == "[DONE]"
+            return Item((), text, self._state) if is_end else self._refused(payload, "that is not JSON")
         if self._deltas is None:
             provider = detect(chunk)
             if provider is None:
-                return Item((), payload, self._state, problem="a chunk of no known format")
+                return self._refused(payload, "of no known format")
             self._deltas = deltas_for(provider)
-        return self._next(reduce_chunk(self._state, self._deltas(chunk)), payload)
+        return self._next(reduce_chunk(self._state, self._deltas(chunk)), text)
+
+    def _refused(self, payload: Payload, what: str) -> Item:
+        line, text = payload
+        return Item((), text, self._state, problem=f"a chunk {what}: line {line}", line=line)
 
     def _next(self, state: MessageState, raw: str) -> Item:
         before, self._state = self._state, state

@@ -16,12 +16,14 @@ from ..parsing import create_state, finalize, parse_chunk
 from .inputs import CONTENT, DOCUMENT, call_track
 
 if TYPE_CHECKING:
+    from ..llm.calls import ToolCall
     from ..llm.state import MessageState
 
-__all__ = ["Nature", "nature_of", "told_by"]
+__all__ = ["Nature", "call_of", "nature_of", "told_by"]
 
 FENCE: Final = "```"
 ENOUGH: Final = 256  # characters behind a bracket: they tell in any case
+CALL: Final = call_track("")
 ANSWERS: Final = (DOCUMENT, CONTENT)
 
 
@@ -37,11 +39,18 @@ def nature_of(track: str, message: MessageState | None, *, extract: bool) -> Nat
     """What the text of a track is; None if it is for the text itself to tell. `extract` is about the answer."""
     if track in ANSWERS:
         return Nature.WRAPPED if extract else Nature.JSON if track == DOCUMENT else None
-    calls = () if message is None else message.tool_calls
-    for call in calls:
-        if track == call_track(call.index):
-            return Nature.PROSE if call.kind == "custom" else Nature.JSON  # free text, by agreement
-    return Nature.JSON if track.startswith(call_track("")) else Nature.PROSE
+    call = call_of(track, message)
+    if call is not None:
+        return Nature.PROSE if call.kind == "custom" else Nature.JSON  # free text, by agreement
+    return Nature.JSON if track.startswith(CALL) else Nature.PROSE
+
+
+def call_of(track: str, message: MessageState | None) -> ToolCall | None:
+    """The call whose arguments a track has, as the message knows it: its index is its place among the calls."""
+    number = track.removeprefix(CALL)
+    if message is None or number == track or not number.isdecimal() or int(number) >= len(message.tool_calls):
+        return None
+    return message.tool_calls[int(number)]
 
 
 def told_by(head: str, *, is_all: bool = False) -> Nature | None:

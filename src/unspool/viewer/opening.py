@@ -6,9 +6,10 @@ file has none: its steps come at a steady rate, so that it can be played like th
 
 from __future__ import annotations
 
-from codecs import BOM_UTF8
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
+from ..errors import UnspoolError
 from .inputs import Guess, InputKind, guess, unpacker_for
 from .recordings import Arrival, RecordingError, RecordingReader, may_be_header
 from .timeline import Timeline
@@ -17,12 +18,24 @@ if TYPE_CHECKING:
     from ..llm.config import Config
     from .inputs import Item, Unpacker
 
-__all__ = ["CUT", "ENOUGH", "STEADY_RATE", "Opening", "TimedItem"]
+__all__ = ["CUT", "ENOUGH", "STEADY_RATE", "EncodingError", "Opening", "TimedItem"]
 
 STEADY_RATE: Final = 50.0  # steps a second, where nobody has measured
 ENOUGH: Final = 64 * 1024  # bytes: who has not shown by then what it is is JSON
 FEW: Final = 64  # bytes: an event stream shows itself by then
 CUT: Final = 12  # characters of a fragment, about what a model sends
+ZEROS: Final = {"x0x0": "UTF-16", "0x0x": "UTF-16", "x0": "UTF-16", "0x": "UTF-16", "x000": "UTF-32", "000x": "UTF-32"}
+
+
+class EncodingError(UnspoolError, ValueError):
+    """An input in another encoding than UTF-8. Raised before anything of it is read."""
+
+    def __init__(self, encoding: str) -> None:
+        super().__init__(encoding)
+        self.encoding = encoding
+
+    def __str__(self) -> str:
+        return f"this looks like {self.encoding}; unspool reads UTF-8"
 
 
 class TimedItem(NamedTuple):
@@ -97,7 +110,8 @@ class Opening:
 
     def settle(self) -> list[TimedItem]:
         """Nobody can wait any longer: what came so far decides what this is."""
-        return self._decide(is_all=True) if self._head else []
+        is_blank = not any(arrival.data.strip() for arrival in self._head)  # nothing to show, so nothing to decide
+        return [] if is_blank else self._decide(is_all=True)
 
     def close(self, time: float) -> list[TimedItem]:
         """What the end brings."""
@@ -147,6 +161,10 @@ class Opening:
             found = Guess(self._kind, self._format)  # nothing to wait for
         if found is None:
             return []
+        encoding = _other_encoding(head)
+        if encoding is not None:
+            self.found = found
+            raise EncodingError(encoding)
         held, self._head, self._held = self._head, [], 0
         if self._recording is None and (found.kind is InputKind.RECORDING or self._is_wrapped):
             self._recording = RecordingReader()
@@ -176,6 +194,19 @@ class Opening:
                 self._clock = arrival.time if self.is_timed else self._clock + 1 / STEADY_RATE
                 items.append(TimedItem(self._clock, item))
         return items
+
+
+def _other_encoding(head: bytes) -> str | None:
+    """The encoding of an input that begins with these bytes, if it is not UTF-8.
+
+    By its mark, or by the zeros around the first characters, which are ASCII in all that is read here (RFC 4627,
+    section 3). No text in UTF-8 begins so.
+    """
+    if head.startswith((BOM_UTF32_LE, BOM_UTF32_BE)):
+        return "UTF-32"
+    if head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return "UTF-16"
+    return ZEROS.get("".join(["x" if byte else "0" for byte in head[:4]]))
 
 
 def _cut(data: bytes, size: int) -> list[bytes]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..select import Pattern
     from ..tree.nodes import Node
 
-__all__ = ["Row", "Window", "matching", "picked", "window"]
+__all__ = ["Row", "Window", "label_of", "matching", "picked", "window"]
 
 LONGEST_TEXT: Final = 400
 START: Final = 1  # of `Pattern.advance`: at the root, no segment has taken a step
@@ -45,6 +45,11 @@ class Window(NamedTuple):
     start: int
     total: int
     rows: tuple[Row, ...]
+
+
+def label_of(path: Path) -> str:
+    """What a value is called where it stands: its last step as paths write it, without the dot; the root is ``$``."""
+    return "$" if path.step is None else str(Path.of(path.step))[1:].removeprefix(".")
 
 
 def window(
@@ -102,7 +107,7 @@ class _Hidden:
 
     def __init__(self, root: Node, folded: Iterable[int]) -> None:
         self._first = root.id
-        self.starts: list[int] = []  # the nodes that are folded
+        self._starts: list[int] = []  # the nodes that are folded
         self._counts: list[int] = []  # how many rows are hidden with each of them and those before
         hidden, beyond = 0, root.id
         for folded_id in sorted(set(folded)):
@@ -110,16 +115,18 @@ class _Hidden:
             if isinstance(node, ContainerNode) and len(node):
                 last = _last_id(node)
                 hidden, beyond = hidden + last - folded_id, last + 1
-                self.starts.append(folded_id)
+                self._starts.append(folded_id)
                 self._counts.append(hidden)
+        self.nodes = frozenset(self._starts)
+        """Those that are folded."""
         self.total = _last_id(root) - root.id + 1 - hidden
 
     def id_of(self, row: int) -> int:
-        low, high = 0, len(self.starts)
+        low, high = 0, len(self._starts)
         while low < high:  # how many folded nodes stand above this row
             middle = (low + high) // 2
             above = self._counts[middle - 1] if middle else 0
-            if self.starts[middle] - self._first - above < row:
+            if self._starts[middle] - self._first - above < row:
                 low = middle + 1
             else:
                 high = middle
@@ -148,7 +155,7 @@ class _Looker:
             assert child is not None  # ids have no gap
             path, depth = path / self._step(node, child), depth + 1
             node = child
-        return self.row_of(node, path, depth, id in hidden.starts)
+        return self.row_of(node, path, depth, id in hidden.nodes)
 
     def row_of(self, node: Node, path: Path, depth: int, is_folded: bool) -> Row:
         mark = self._mark(node)

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple, final
 from ..handles import FragmentParser
 from ..patch import Patcher
 from .fields import Fields
-from .inputs import DOCUMENT, Item, call_track
-from .natures import nature_of
+from .inputs import DOCUMENT, Item
+from .messages import Messages
+from .natures import call_of, nature_of
 from .tracks import Track
 
 if TYPE_CHECKING:
@@ -37,7 +38,9 @@ class Change(NamedTuple):
 
     track: str
     text: str
-    patch: str
+    patch: str = ""
+    events: int | None = None
+    """How many there are in it; None where it turned out only later, or just now, that the text is JSON."""
 
 
 @final
@@ -62,6 +65,7 @@ class Timeline:
         self.sizes: list[int] = [0]
         """How many characters had come with each step, of all tracks together."""
         self._items: list[Item] = [Item()]
+        self._messages = Messages(found.format, self._items)
         self._changes: list[tuple[Change, ...]] = [()]
         self._parsers: dict[str, FragmentParser] = {}
         self._patchers: dict[str, Patcher] | None = {} if patches else None
@@ -79,7 +83,9 @@ class Timeline:
     def add(self, time: float, item: Item) -> int:
         """Take one more step; its number."""
         step = self.last + 1
-        self._items.append(item)
+        self._items.append(item._replace(message=None))
+        if item.message is not None:
+            self._messages.add(step, item.message)
         self.news = {}
         self.times.append(max(time, self.times[-1]))
         changes = tuple([self._take(step, piece, item.message) for piece in item.pieces])
@@ -91,7 +97,7 @@ class Timeline:
 
     def finish(self, time: float, problem: str = "") -> int:
         """The stream has ended, well or with a problem: the last step, which brings nothing but that."""
-        step = self.add(time, Item(message=self._items[-1].message, problem=problem))
+        step = self.add(time, Item(message=self._messages.last, problem=problem))
         for track in self.tracks.values():
             was_json = track.is_json
             track.end(step)
@@ -115,7 +121,7 @@ class Timeline:
         was_json, before = track.is_json, track.length
         text = track.add(step, piece)
         if not track.is_json:
-            return Change(name, text, "")
+            return Change(name, text)
         if piece.restarts and before:
             self._parsers.pop(name, None)
             self.fields[name] = Fields()
@@ -123,9 +129,10 @@ class Timeline:
         is_late = before and not was_json
         events = self._read_late(step, track) if is_late else self._read(step, track, piece.fragment, text)
         self.news.setdefault(name, []).extend(events)
+        count = None if is_late else len(events)
         if self._patchers is None:
-            return Change(name, text, "")
-        return Change(name, text, json.dumps(self._patchers[name].ops(events), ensure_ascii=False))
+            return Change(name, text, events=count)
+        return Change(name, text, json.dumps(self._patchers[name].ops(events), ensure_ascii=False), count)
 
     def _read_late(self, step: int, track: Track) -> list[Event]:
         text = track.text(track.start_at(step))
@@ -145,7 +152,7 @@ class Timeline:
     # Looking.
 
     def item(self, step: int) -> Item:
-        """What came with this step."""
+        """What came with this step; for its message, ask `message`."""
         return self._items[step]
 
     def changes(self, step: int) -> tuple[Change, ...]:
@@ -154,7 +161,7 @@ class Timeline:
 
     def message(self, step: int) -> MessageState | None:
         """The state of the message after this step, where there is one."""
-        return self._items[step].message
+        return self._messages.at(step)
 
     def step_at(self, time: float) -> int:
         """The last step that had come at this time."""
@@ -162,11 +169,8 @@ class Timeline:
 
     def label(self, name: str) -> str:
         """The name of a track for people: a call is called by the name of its tool."""
-        message = self._items[-1].message
-        for call in () if message is None else message.tool_calls:
-            if name == call_track(call.index) and call.name:
-                return f"{call.name} ({name})"
-        return name
+        call = call_of(name, self._messages.last)
+        return f"{call.name} ({name})" if call is not None and call.name else name
 
     def has_title(self, name: str) -> bool:
         """Whether it has to be said which track this is: not where there is nothing but a document."""
@@ -175,7 +179,7 @@ class Timeline:
     def problems(self) -> list[str]:
         """All that is wrong with what came: the notes, or else what the provider says of its message."""
         found = [note.text for note in self.notes]
-        message = self.message(self.last)
+        message = self._messages.last
         if not found and message is not None:
             found = [str(error) for error in message.errors]
         if not found and not self.sizes[-1] and message is None:
@@ -184,7 +188,7 @@ class Timeline:
 
     def completions(self) -> list[int]:
         """The steps at which something became complete, in order."""
-        steps = {
-            field.complete for fields in self.fields.values() for field in fields.listed if field.complete is not None
-        }
+        steps: set[int] = set()
+        for fields in self.fields.values():
+            steps.update(fields.leaves, [field.complete for field in fields.listed if field.complete is not None])
         return sorted(steps)

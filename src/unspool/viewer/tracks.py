@@ -24,6 +24,7 @@ __all__ = ["Track"]
 
 MOST_KEPT: Final = 4096  # states; then every second one goes
 MOST_AT_HAND: Final = 8  # states that were looked at last
+LONG: Final = 64 * 1024  # characters, or bytes, of a piece
 
 
 @final
@@ -127,7 +128,8 @@ class Track:
 
     def _after(self, state: ParserState, index: int) -> ParserState:
         """The state after the piece with this index, from the one before it."""
-        if self._restarts and index in self._restarts:
+        # There may be as many as there are pieces; where none is as early, the last one is no candidate either.
+        if self._restarts and self._restarts[bisect_right(self._restarts, index) - 1] == index:
             state = create_state(self._options, extract=self.extract)
         return parse_chunk(state, self._fragments[index])
 
@@ -185,16 +187,28 @@ class Track:
             state = self._make(count)
         self._at_hand[count] = state
         self._at_hand.move_to_end(count)
-        if len(self._at_hand) > MOST_AT_HAND:
+        while len(self._at_hand) > MOST_AT_HAND:
             self._at_hand.popitem(last=False)
         return state
 
     def _make(self, count: int) -> ParserState:
-        begin = count - count % self._stride
-        state = self._kept[begin // self._stride]
+        """Make a state again, and the one before it, for those who compare the two.
+
+        What was once shown of a state stays with it. So those that are kept are not handed out, or memory would grow
+        with each look. But a long piece is not read again.
+        """
+        stride = self._stride
+        begin = max(count - 2, 0) // stride * stride
+        long = [at for at in range(begin, count // stride * stride) if len(self._fragments[at]) > LONG]
+        if long:
+            begin = (long[-1] // stride + 1) * stride
+        state = self._kept[begin // stride]
         nearest = max([near for near in self._at_hand if begin < near <= count], default=None)
         if nearest is not None:
             begin, state = nearest, self._at_hand[nearest]
+        before = state
         for index in range(begin, count):
-            state = self._after(state, index)
+            before, state = state, self._after(state, index)
+        if begin < count:
+            self._at_hand[count - 1] = before
         return state

@@ -8,9 +8,13 @@ is drawn in the terminal, as SVG, as HTML and in the studio, and is the same in 
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
+from collections import Counter
+from itertools import accumulate
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from .fields import Selection
+from .rows import label_of
 
 if TYPE_CHECKING:
     from ..select import Pattern
@@ -31,7 +35,6 @@ __all__ = [
     "compare",
     "layout",
     "spelled",
-    "usable",
 ]
 
 MOST_ITEMS: Final = 8  # of an array that are shown one by one
@@ -46,6 +49,15 @@ class Tick(NamedTuple):
 
     at: float
     label: str
+
+
+class Usable(NamedTuple):
+    """When the leaves of a document could be used: the first of them, half of them, the last of them."""
+
+    leaves: int
+    first: float
+    middle: float
+    last: float
 
 
 class Axis(NamedTuple):
@@ -99,6 +111,10 @@ class Waterfall(NamedTuple):
     bars: tuple[Bar, ...]
     left_out: int
     """How many fields are not shown, because there are too many."""
+    usable: Usable | None = None
+    """When the leaves were complete: all there are, or all that a pattern picks, whether they are shown or not."""
+    only_counted: int = 0
+    """How many fields were too many to be kept: they are neither shown nor picked."""
 
 
 def layout(
@@ -118,7 +134,8 @@ def layout(
     scale: list[float] = timeline.times if unit == "seconds" else [float(size) for size in timeline.sizes]
     whole = sum([track.size for track in timeline.tracks.values()])
     bars: list[Bar] = []
-    left_out = 0
+    leaves: Counter[int] = Counter()  # that were complete with each step
+    left_out = only_counted = 0
     for name, track in timeline.tracks.items():
         fields = timeline.fields[name]
         has_title = timeline.has_title(name)
@@ -133,12 +150,20 @@ def layout(
         if has_title and (select is None or drawer.bars):
             bars.append(_track_bar(timeline, name, scale, whole))
         if track.is_json:
+            leaves.update(fields.leaves if drawer.depths is None else drawer.leaves(fields.listed))
+            only_counted += fields.left_out
             deepest = math.inf if most_depth is None else most_depth + int(has_title)
             near = [bar for bar in drawer.bars if bar.depth <= deepest]
             bars += near
-            left_out += drawer.dropped + len(drawer.bars) - len(near) + (fields.left_out if select is None else 0)
-    left_out += max(len(bars) - most_bars, 0)
-    return Waterfall(_axis(unit, scale[-1]), tuple(bars[:most_bars]), left_out)
+            left_out += drawer.dropped + _count(drawer.bars) - _count(near) + (fields.left_out if select is None else 0)
+    left_out += _count(bars[most_bars:])
+    shown = tuple(bars[:most_bars])
+    return Waterfall(_axis(unit, scale[-1]), shown, left_out, _usable(leaves, scale), only_counted)
+
+
+def _count(bars: list[Bar]) -> int:
+    """How many fields they stand for."""
+    return sum([bar.folded or 1 for bar in bars])
 
 
 def _track_bar(timeline: Timeline, name: str, scale: list[float], whole: int) -> Bar:
@@ -200,6 +225,14 @@ class _Drawer:
         if folded:
             self._fold(*folded)
 
+    def leaves(self, fields: list[Field]) -> list[int]:
+        """The steps with which the picked leaves were complete."""
+        return [
+            field.complete
+            for field in fields
+            if field.kind in LEAVES and field.complete is not None and self._depth(field) is not None
+        ]
+
     def _depth(self, field: Field) -> int | None:
         return len(field.path) if self.depths is None else self.depths.get(field.id)
 
@@ -214,7 +247,7 @@ class _Drawer:
         step = field.path.step
         if step is None or (self.depths is not None and not self._depth(field)):
             return str(field.path)
-        return f"[{step}]" if isinstance(step, int) else step
+        return label_of(field.path)
 
     def _fold(self, array: Field, *items: Field) -> None:
         bar = self._bar("", "items", list(items), len(items))
@@ -290,7 +323,7 @@ def spelled(value: float | None, unit: str) -> str:
 
 
 class Comparison(NamedTuple):
-    """A field in two recordings; None where one of them does not have it, or does not complete it."""
+    """A field in two recordings: when it was first seen and when it was complete; None where there is no such field."""
 
     track: str
     path: str
@@ -300,9 +333,12 @@ class Comparison(NamedTuple):
     @property
     def change(self) -> str:
         """In words, what the second one makes of it."""
+        if self.one is None or self.two is None:
+            return "not in both"
         gain = self.gain
         if gain is None:
-            return "not in both"
+            is_open = (self.one[1] is None, self.two[1] is None)
+            return "open in both" if all(is_open) else "open in one" if is_open[0] else "open in two"
         return "earlier" if gain > 0 else "later" if gain < 0 else "the same"
 
     @property
@@ -314,11 +350,23 @@ class Comparison(NamedTuple):
 
 
 def compare(one: Waterfall, two: Waterfall) -> list[Comparison]:
-    """The fields of two waterfalls side by side, by track and path; folded items are left out."""
-    first = {(bar.track, bar.path): (bar.first, bar.complete) for bar in one.bars if not bar.folded}
-    second = {(bar.track, bar.path): (bar.first, bar.complete) for bar in two.bars if not bar.folded}
+    """The fields of two waterfalls side by side, by track and path; items that one of them folds are left out."""
+    folded = {(bar.track, bar.path) for bar in (*one.bars, *two.bars) if bar.folded}
+    first, second = [_times(waterfall, folded) for waterfall in (one, two)]
     keys = [*first, *[key for key in second if key not in first]]
     return [Comparison(*key, first.get(key), second.get(key)) for key in keys]
+
+
+def _times(waterfall: Waterfall, folded: set[tuple[str, str]]) -> dict[tuple[str, str], tuple[float, float | None]]:
+    times: dict[tuple[str, str], tuple[float, float | None]] = {}
+    outside = math.inf  # how deep the folded item is that we are in
+    for bar in waterfall.bars:
+        key = (bar.track, bar.path)
+        if bar.depth <= outside:
+            outside = bar.depth if key in folded else math.inf
+            if key not in folded:
+                times[key] = (bar.first, bar.complete)
+    return times
 
 
 def aligned(one: Waterfall, two: Waterfall) -> tuple[Waterfall, Waterfall]:
@@ -327,20 +375,17 @@ def aligned(one: Waterfall, two: Waterfall) -> tuple[Waterfall, Waterfall]:
     return one._replace(axis=axis), two._replace(axis=axis)
 
 
-class Usable(NamedTuple):
-    """When the leaves of a document could be used: the first of them, half of them, the last of them."""
-
-    leaves: int
-    first: float
-    middle: float
-    last: float
+# When there was something to use.
 
 
-def usable(waterfall: Waterfall) -> Usable | None:
-    """When the leaves were complete; None if none was."""
-    times = [bar.complete for bar in waterfall.bars if bar.kind in LEAVES and bar.complete is not None]
-    if not times:
+def _usable(leaves: Counter[int], scale: list[float]) -> Usable | None:
+    if not leaves:
         return None
-    times.sort()
-    count = len(times)
-    return Usable(count, times[0], (times[(count - 1) // 2] + times[count // 2]) / 2, times[-1])
+    steps = sorted(leaves)
+    so_far = list(accumulate([leaves[step] for step in steps]))
+    count = so_far[-1]
+
+    def time(place: int) -> float:  # of a leaf, in the order in which they were complete
+        return scale[steps[bisect_right(so_far, place)]]
+
+    return Usable(count, time(0), (time((count - 1) // 2) + time(count // 2)) / 2, time(count - 1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Final, final
 
 import typer
+from rich.text import Text
 
 from ...errors import UnspoolError
 from ...viewer.inputs import Guess, InputKind
@@ -14,7 +15,7 @@ from ..options import Extract, File, Format, Kind
 from ..progress import progress
 from ..reading import STANDARD_INPUT, Input, timed_items
 from ..schemas import Schema, Tools, config_for, load_schema
-from ..terminal import BROKEN, UsageError, console, guarded, shown, write_line
+from ..terminal import BROKEN, UsageError, console, guarded, print_words, shown, write_line
 
 if TYPE_CHECKING:
     from ..lines.inspecting import Reader
@@ -39,7 +40,7 @@ def check(
     format: Format = None,
 ) -> None:
     """Whether the input is whole and valid (exit status 0), or what is wrong with it, and where (1)."""
-    with guarded():
+    with guarded(Input(file).name):
         source = Input(file, kind, format)
         inspection = Inspection(source, schema, tool, extract)
         inspection.run()
@@ -61,11 +62,11 @@ def _tell(name: str, inspection: Inspection) -> None:
     for problem in problems[:MOST_SHOWN]:
         show(name, problem)
     if len(problems) > MOST_SHOWN:
-        console().print(f"and {len(problems) - MOST_SHOWN} more", soft_wrap=True)
+        print_words(console(), Text(f"and {len(problems) - MOST_SHOWN} more"))
     if not problems:
         told = [_counted(count, what) for what, count in inspection.summary.items() if isinstance(count, int)]
         what = inspection.summary["format"] or inspection.summary["input"]
-        console().print(shown(f"{name}: ok: {', '.join([str(what), *told])}"), soft_wrap=True)
+        print_words(console(), Text(shown(f"{name}: ok: {', '.join([str(what), *told])}")))
 
 
 def _counted(count: int, what: str) -> str:

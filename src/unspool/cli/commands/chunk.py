@@ -19,7 +19,7 @@ from ...viewer.inputs import InputKind
 from ..options import File, Kind, Times
 from ..progress import progress
 from ..reading import STANDARD_INPUT, Input, noted_time, timed_items
-from ..terminal import Complaints, UsageError, guarded, shown, write_line, write_text
+from ..terminal import NOTHING, Complaints, UsageError, guarded, shown, write_line, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,21 +57,22 @@ def chunk(
     kind: Kind = None,
 ) -> None:
     """The text of a document that comes as snapshots: whole JSON values in, fragments of the text out."""
-    with guarded():
+    with guarded(Input(file).name):
         if raw and times:
             raise UsageError("--raw leaves no place for --times")
         chunker = SnapshotChunker(on_conflict=on_conflict.value, patience=patience, options=Options(max_chars=None))
-        complaints = Complaints()
+        source = Input(file, kind)
+        complaints = Complaints(source.name)
         time: float | None = None
         is_empty = True
-        for time, snapshot in _snapshots(Input(file, kind)):
+        for time, snapshot in _snapshots(source):
             is_empty = False
             known = len(chunker.conflicts)
             _write(chunker.process(snapshot), raw, times, time)
             for conflict in chunker.conflicts[known:]:
                 complaints.add(str(conflict))
         if is_empty:
-            complaints.add("there is nothing in it")
+            complaints.add(NOTHING)
         _write(chunker.flush(), raw, times, time)
         if raw:
             write_text("\n")
@@ -87,7 +88,8 @@ def _snapshots(source: Input) -> Iterator[tuple[float | None, str]]:
             found = opening.found
             assert found is not None
             if found.is_message:
-                raise UsageError("chunk reads snapshots; what a provider streams is read by: unspool message")
+                what = "chunk reads snapshots; what a provider streams is read by: unspool message"
+                raise UsageError(f"{source.name}: {what}")
             time = noted_time(opening, timed.time)
             for snapshot in splitter.feed(_text_of(found, timed.item)):
                 yield time, snapshot

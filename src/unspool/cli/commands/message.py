@@ -10,6 +10,7 @@ from ...llm.changes import changes
 from ...llm.faults import Fault
 from ...llm.message import start
 from ...missing import MISSING
+from ...viewer.inputs import InputKind, Item
 from ..lines.lanes import Lane, Lanes
 from ..lines.messages import change_line, state_line
 from ..lines.stages import ValueLines
@@ -17,7 +18,7 @@ from ..options import Extract, File, Format, Kind, Times
 from ..progress import progress
 from ..reading import STANDARD_INPUT, Input, noted_time, timed_items
 from ..schemas import Schema, Tools, config_for
-from ..terminal import BROKEN, Complaints, UsageError, complain, guarded, write_lines
+from ..terminal import Complaints, EmptyError, UsageError, guarded, write_lines
 
 if TYPE_CHECKING:
     from ...llm.state import MessageState
@@ -40,11 +41,11 @@ def message(
     format: Format = None,
 ) -> None:
     """The message that a provider's chunks make, a line for each state: text, calls with values, usage, errors."""
-    with guarded():
+    with guarded(Input(file).name):
         config = config_for(schema, tool, extract)
         source = Input(file, kind, format)
         opening = source.opening(config)
-        complaints = Complaints()
+        complaints = Complaints(source.name)
         state = start(config)
         values: Lanes | None = None
         with progress(source, shares_terminal=True) as took:
@@ -52,7 +53,7 @@ def message(
                 item, found = timed.item, opening.found
                 assert found is not None
                 if values is None:
-                    _refuse_others(found)
+                    _refuse_others(source, found, item)
                     values = _values(found, extract)
                 for piece in item.pieces:
                     values.take(piece, item.message)
@@ -68,15 +69,20 @@ def message(
                     _stop_at_violation(state)
         if values is None:
             assert opening.found is not None
-            _refuse_others(opening.found)
+            _refuse_others(source, opening.found, Item())
         for reason in _ending(state):
             complaints.add(reason)
         complaints.settle()
 
 
-def _refuse_others(found: Guess) -> None:
-    if not found.is_message:
-        raise UsageError(f"this is {found.kind.value}, and no stream of chunks; if it is one, --format tells of which")
+def _refuse_others(source: Input, found: Guess, first: Item) -> None:
+    if found.is_message:
+        return
+    if not any(piece.fragment.strip() for piece in first.pieces):
+        raise EmptyError
+    is_anything = found.kind is InputKind.JSON  # or what is nothing else: nobody has read it yet
+    what = "this is" if is_anything else f"this is {found.kind.value}, and"
+    raise UsageError(f"{source.name}: {what} no stream of chunks; if it is one, --format tells of which")
 
 
 def _ending(state: MessageState) -> list[str]:
@@ -111,5 +117,4 @@ def _stop_at_violation(state: MessageState) -> None:
     """Whoever gives a schema wants to know at once."""
     for error in state.errors:
         if error.fault is Fault.INVALID:
-            complain(str(error))
-            raise typer.Exit(BROKEN)
+            raise error

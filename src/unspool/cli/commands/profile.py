@@ -11,12 +11,23 @@ from rich.text import Text
 
 from ...errors import UnspoolError
 from ...select import compile as compile_pattern
-from ...viewer.waterfall import MOST_BARS, MOST_ITEMS, compare, layout, spelled, usable
+from ...viewer.waterfall import MOST_BARS, MOST_ITEMS, compare, layout, spelled
+from ..lines.problems import problems_of
 from ..options import Cut, Extract, File, Format, Kind, Select, checked_file
 from ..progress import progress
 from ..reading import DIGITS, STANDARD_INPUT, Input, timed_items
 from ..screen.waterfall import comparison_lines, waterfall_lines
-from ..terminal import Complaints, UsageError, console, guarded, is_ascii_only, shown, write_lines
+from ..terminal import (
+    Complaints,
+    UsageError,
+    complain,
+    console,
+    guarded,
+    is_ascii_only,
+    print_words,
+    shown,
+    write_lines,
+)
 
 if TYPE_CHECKING:
     from ...viewer.timeline import Timeline
@@ -61,6 +72,7 @@ def profile(
         files = [file] if other is None else [file, other]
         sources = [Input(one, kind, format, cut).cut_into(MOST_STEPS, least=1) for one in files]
         names = [source.name for source in sources]
+        _check_outputs([output for output in (html, svg) if output is not None], files)
         timelines = [_gathered(source, extract) for source in sources]
         unit = by.value if by is not None else _unit(timelines)
         most_items, most_bars = (ALL, ALL) if as_json else (items, MOST_BARS)
@@ -71,12 +83,33 @@ def profile(
         _write_files(html, svg, names, timelines, waterfalls)
         if as_json:
             write_lines(_lines(waterfalls))
+            for name, waterfall in zip(names, waterfalls, strict=True):
+                if waterfall.only_counted:
+                    complain(f"{name}: {waterfall.only_counted:,} fields are too many, and have no line")
         else:
             _show(names, timelines, waterfalls)
         complaints = Complaints()
-        for problem in [problem for timeline in timelines for problem in timeline.problems()]:
-            complaints.add(problem)
+        for name, timeline in zip(names, timelines, strict=True):
+            for problem in problems_of(timeline):
+                complaints.add(f"{name}: {problem}")
         complaints.settle()
+
+
+def _check_outputs(outputs: list[Path], files: list[Path]) -> None:
+    """What cannot be written is told before anything is read. A report can be made again, so an older one is
+    overwritten; what it is made of is not.
+    """
+    if len(set(outputs)) < len(outputs):
+        raise UsageError(f"{outputs[0]} cannot be both the page and the drawing")
+    for output in outputs:
+        if output == STANDARD_INPUT:
+            raise UsageError("a report is written to a file, and - is none")
+        if output.is_dir():
+            raise UsageError(f"{output} is a directory")
+        if not output.parent.is_dir():
+            raise UsageError(f"{output}: there is no directory {output.parent}")
+        if output.exists() and any(file.exists() and output.samefile(file) for file in files):
+            raise UsageError(f"{output} is the file to be read")
 
 
 def _gathered(source: Input, extract: bool) -> Timeline:
@@ -126,7 +159,7 @@ def _write_files(
                 )
                 for name, timeline, waterfall in zip(names, timelines, waterfalls, strict=True)
             ]
-            html.write_text(page(*reports), encoding="utf-8")
+            _write_file(html, page(*reports))
         if svg is not None:
             is_one = len(waterfalls) == 1
             text = (
@@ -134,16 +167,25 @@ def _write_files(
                 if is_one
                 else draw_both(waterfalls[0], waterfalls[1], (names[0], names[1]))
             )
-            svg.write_text(text, encoding="utf-8")
+            _write_file(svg, text)
     except OSError as error:
         raise UsageError(f"{error.filename}: {error.strerror}") from None
+
+
+def _write_file(file: Path, text: str) -> None:
+    """People are told what became of the file; who calls this from a program knows it."""
+    done = "overwrote" if file.exists() else "wrote"
+    file.write_text(text, encoding="utf-8")
+    terminal = console(stderr=True)
+    if terminal.is_terminal:
+        print_words(terminal, Text(shown(f"{done} {file}")))
 
 
 def _show(names: list[str], timelines: list[Timeline], waterfalls: list[Waterfall]) -> None:
     out = console()
     ascii_only = is_ascii_only()
     for name, timeline in zip(names, timelines, strict=True):
-        facts = ", ".join([value if title == "input" else f"{value} {title}" for title, value in _facts(timeline)])
+        facts = ", ".join([value if title == "input" else _counted(value, title) for title, value in _facts(timeline)])
         out.print(Text(shown(name), style="bold") + Text(f": {facts}", style="not bold"), soft_wrap=True)
     if len(waterfalls) > 1:
         lines = comparison_lines(waterfalls[0], waterfalls[1], (names[0], names[1]), out.width, ascii_only=ascii_only)
@@ -157,9 +199,13 @@ def _show(names: list[str], timelines: list[Timeline], waterfalls: list[Waterfal
         out.print(Text(f"{left_out:,} more fields are folded away or left out; see --depth, --items and --json", "dim"))
 
 
+def _counted(count: str, what: str) -> str:
+    return f"{count} {what.removesuffix('s') if count == '1' else what}"
+
+
 def _summary(timeline: Timeline, unit: str) -> str:
     """When there was something to use: of all leaves, also those that are not shown."""
-    times = usable(layout(timeline, most_items=ALL, most_bars=ALL, unit=unit))
+    times = layout(timeline, most_bars=0, unit=unit).usable
     if times is None:
         return "no leaf is complete"
     first, middle, last = [spelled(time, unit) for time in times[1:]]

@@ -11,6 +11,7 @@ import typer
 
 from ...viewer.recordings import HEADER, Recorder
 from ..options import File
+from ..progress import recording as counted
 from ..reading import STANDARD_INPUT, Input, arrivals
 from ..terminal import Outlet, UsageError, discard_output, guarded, is_ascii_only, standard_output
 
@@ -66,12 +67,15 @@ def _record(file: Path, recording: FileIO, downstream: _Downstream | None, *, as
 
     note(HEADER)
     try:
-        for block in filter(None, arrivals(Input(file))):
-            now = monotonic()
-            begin = begin or now
-            note(recorder.line(now - begin, block))
-            if downstream is not None:
-                downstream.write(block)
+        source = Input(file)
+        with counted(source) as took:
+            for block in filter(None, arrivals(source)):
+                now = monotonic()
+                begin = begin or now
+                note(recorder.line(now - begin, block))
+                if downstream is not None:
+                    downstream.write(block)
+                took(len(block))
     finally:
         note(recorder.close(now - begin))
         if downstream is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -13,6 +14,7 @@ from ...viewer.recordings import RecordingError
 from ...viewer.wire import wire_of
 from ..options import Cut, File, Format
 from ..pacing import Clock, paced
+from ..progress import playing
 from ..reading import STANDARD_INPUT, Input, arrivals
 from ..server.providers import variables
 from ..terminal import Outlet, UsageError, guarded, write_text
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["replay"]
 
 PANEL: Final = "With --serve"
+MOST_READ_TWICE: Final = 16 * 1024 * 1024  # bytes: a moment
 
 Speed = Annotated[float, typer.Option("--speed", min=0.0, help="So many times as fast; 0 is at once.")]
 DropAfter = Annotated[
@@ -62,26 +65,43 @@ def replay(
     Whatever has no times comes at a steady rate. With --serve, any POST is answered with the recording as the provider
     would send it, so that a client of OpenAI, Anthropic and others can be pointed here.
     """
-    with guarded():
+    with guarded(Input(file).name):
         if math.isnan(speed):
             raise UsageError("--speed is a number")
         if not serve and (once or allow_remote or (host, port, requests) != (None, None, None)):
             raise UsageError("--host, --port, --once, --requests and --allow-remote are for --serve")
-        pieces = pieces_of(filter(None, arrivals(Input(file))), cut=cut)
+        source = Input(file)
+        pieces = _pieces(source, cut)
         if serve:
             address = ("127.0.0.1" if host is None else host, port or 0)
             _serve(pieces, format, address, speed, drop_after, 1 if once else requests, allow_remote)
         else:
-            _play(pieces, speed, drop_after)
+            with playing(lambda: _duration(source, cut, drop_after)) as passed:
+                _play(paced(islice(pieces, drop_after), speed, Clock(), passed))
 
 
-def _play(pieces: Iterator[Arrival], speed: float, drop_after: int | None) -> None:
+def _play(pieces: Iterator[bytes]) -> None:
     outlet = Outlet()
     try:
-        for data in paced(islice(pieces, drop_after), speed, Clock()):
+        for data in pieces:
             outlet.write(data)
     finally:
         outlet.close()
+
+
+def _duration(source: Input, cut: int | None, drop_after: int | None) -> float | None:
+    """How long it takes to play, in the time of the recording: what is not too large is read twice for that."""
+    if source.size is None or source.is_live or source.size > MOST_READ_TWICE:
+        return None
+    last = 0.0
+    with suppress(RecordingError):  # it is played up to there
+        for piece in islice(_pieces(source, cut), drop_after):
+            last = piece.time
+    return last
+
+
+def _pieces(source: Input, cut: int | None) -> Iterator[Arrival]:
+    return pieces_of(filter(None, arrivals(source)), cut=cut)
 
 
 def _serve(

@@ -21,7 +21,7 @@ from ..options import Cut, Extract, File, Format, Kind, Select, Times
 from ..progress import progress
 from ..reading import STANDARD_INPUT, Input, noted_time, timed_items
 from ..schemas import Schema, load_schema
-from ..terminal import Complaints, UsageError, guarded, write_lines
+from ..terminal import NOTHING, Complaints, UsageError, guarded, write_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +57,7 @@ def events(
     format: Format = None,
 ) -> None:
     """What became known with each step, as JSON lines: kind, path, value, node, offset."""
-    with guarded():
+    with guarded(Input(file).name):
         pattern = None if select is None else compile_pattern(select)
         texts = Texts(Input(file, kind, format, cut), "", track=track, extract=extract, schema=schema, times=times)
         texts.run(lambda options, judge, extract: EventLines(options, judge, extract=extract, select=pattern))
@@ -76,7 +76,7 @@ def values(
     format: Format = None,
 ) -> None:
     """The value so far, a line for each step that changed something visible; with --select, a line for each value."""
-    with guarded():
+    with guarded(Input(file).name):
         pattern = None if select is None else compile_pattern(select)
         texts = Texts(
             Input(file, kind, format, cut).in_one_piece(),
@@ -103,7 +103,7 @@ def patch(
     format: Format = None,
 ) -> None:
     """What each step changed, as JSON Patch (RFC 6902): one list of operations a line."""
-    with guarded():
+    with guarded(Input(file).name):
         texts = Texts(
             Input(file, kind, format, cut).in_one_piece(),
             "patch",
@@ -128,7 +128,7 @@ class Texts:
         self._extract = extract
         self._schema = None if schema is None else load_schema(schema)
         self._times = times
-        self._complaints = Complaints()
+        self._complaints = Complaints(source.name)
         self._is_message = False
         self._prefixed = False
 
@@ -145,13 +145,17 @@ class Texts:
                 time = noted_time(opening, timed.time)
                 self._step(lanes, timed.item, time)
         assert opening.found is not None
-        self._end(self._lanes(opening.found, make) if lanes is None else lanes, time)
+        if lanes is None:
+            self._end(self._lanes(opening.found, make), time, is_empty=True)
+        else:
+            self._end(lanes, time)
 
     def _lanes(self, found: Guess, make: Make) -> Lanes:
         self._is_message = found.is_message
         self._prefixed = self._is_message and self._track is None
         if self._track is not None and not self._is_message:
-            raise UsageError(f"--track is for what a provider streams, and this is {found.kind.value}")
+            what = f"--track is for what a provider streams, and this is {found.kind.value}"
+            raise UsageError(f"{self._source.name}: {what}")
         options = found.options
 
         def made(lane: Lane) -> Stage:
@@ -172,13 +176,13 @@ class Texts:
             if isinstance(fault, InvalidError) or not self._prefixed:
                 raise _about(name, fault)
 
-    def _end(self, lanes: Lanes, time: float | None) -> None:
+    def _end(self, lanes: Lanes, time: float | None, *, is_empty: bool = False) -> None:
         if not lanes.has_json and not self._is_message:
             lanes.begin(DOCUMENT)  # and it ends here: that is what is wrong with it
         for name, lines in lanes.close():
             self._write(name, lines, time)
         for name, fault in lanes.faults:
-            self._complaints.add(str(_about(name, fault)))
+            self._complaints.add(NOTHING if is_empty else str(_about(name, fault)))
         if not lanes.has_json:
             missing = "there is no JSON in it; the text is shown by: unspool message"
             self._complaints.add(missing if self._track is None else f"there is no JSON named {self._track} in it")

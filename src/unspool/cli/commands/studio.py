@@ -6,14 +6,15 @@ import os
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import which
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from ..options import Cut, Extract, Format, Kind, checked_file
-from ..reading import STANDARD_INPUT, Input
+from ..reading import STANDARD_INPUT, Input, standard_input
 from ..schemas import load_json
-from ..terminal import USAGE, complain, guarded, shown, write_text
+from ..terminal import USAGE, UsageError, complain, guarded, shown, write_text
 
 if TYPE_CHECKING:
     from ...studio.requests import Order
@@ -56,12 +57,13 @@ def studio(
         complain(f"{host} can be reached by other machines: that needs --allow-remote")
         raise typer.Exit(USAGE)
     with guarded():
+        order = _order(source, command or [], _schema(schema), kind, format, cut, extract)
         try:
-            order = _order(source, command or [], _schema(schema), kind, format, cut, extract)
             _serve(order, host, port, allow_remote, is_browser_wanted=not no_browser)
+        except BrokenPipeError:  # nobody is left to be told the address
+            raise
         except OSError as error:  # an address that is taken, or is none
-            complain(str(error))
-            raise typer.Exit(USAGE) from None
+            raise UsageError(f"{host}, port {port}: {error.strerror or error}") from None
 
 
 def _schema(file: Path | None) -> dict[str, Any] | bool | None:
@@ -93,11 +95,11 @@ def _order(
         return None
     words = _words_of_a_command([source, *command])
     if words is not None:
-        return Order(" ".join(words), reading, source=Command(words))
+        return Order(" ".join(words), reading, source=Command(_startable(words)))
     if command:
         raise typer.BadParameter("one file or address; a command stands behind --")
     if Path(source) == STANDARD_INPUT:
-        return Order("Standard input", reading, source=Descriptor(sys.stdin.fileno()))
+        return Order("Standard input", reading, source=Descriptor(standard_input()))
     sample = Input(Path(source)).sample
     if sample is not None:
         return sample_of(sample, reading)
@@ -124,6 +126,14 @@ def _words_of_a_command(words: list[str]) -> list[str] | None:
     """The words, if they stand behind --. The parser of options takes that sign away, so this looks for itself."""
     behind = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []
     return words if behind == words else None
+
+
+def _startable(words: list[str]) -> list[str]:
+    """The same, if there is such a program: who mistypes its name wants to know before there is a server."""
+    if which(words[0]) is None:
+        is_there = Path(words[0]).exists() and os.sep in words[0]
+        raise UsageError(f"{words[0]}: {'it cannot be started' if is_there else 'there is no such program'}")
+    return words
 
 
 def _serve(order: Order | None, host: str, port: int, allow_remote: bool, *, is_browser_wanted: bool) -> None:

@@ -13,17 +13,19 @@ from rich.text import Text
 from ...errors import UnspoolError
 from ...select import compile as compile_pattern
 from ..lines.judging import Judged
+from ..lines.problems import problems_of
 from ..options import Cut, Extract, File, Format, Kind, Select
 from ..pacing import PAUSE, Clock, ticking
+from ..progress import progress
 from ..reading import STANDARD_INPUT, Input
 from ..schemas import load_schema
 from ..screen.fields import FieldLines
 from ..screen.status import status_line, summary
 from ..screen.tracks import Look, TracksView
-from ..terminal import BROKEN, Complaints, console, guarded, is_ascii_only, shown, write_text
+from ..terminal import BROKEN, Complaints, console, guarded, is_ascii_only, print_words, shown, write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from rich.console import Console, RenderableType
 
@@ -60,7 +62,7 @@ def watch(
     A recording plays as it was recorded. Without a terminal there is a line for each field when it is complete, and
     nothing waits unless a speed is given.
     """
-    with guarded():
+    with guarded(Input(file).name):
         pattern = None if select is None else compile_pattern(select)
         resolver = None if schema is None else load_schema(schema)
         out = console()
@@ -79,7 +81,7 @@ class _Watched:
     """A source that becomes a timeline; there is none before anything came."""
 
     def __init__(self, source: Input, *, extract: bool, speed: float) -> None:
-        self._source = source
+        self.source = source
         self._extract = extract
         self._speed = speed
         self._opening = source.opening()
@@ -87,10 +89,10 @@ class _Watched:
         self._at = 0.0  # when the last step came, by our clock
         self.timeline: Timeline | None = None
 
-    def ticks(self) -> Iterator[bool]:
+    def ticks(self, took: Callable[[float], None] | None = None) -> Iterator[bool]:
         """True for each step, False for each tick in between."""
         try:
-            for tick in ticking(self._source, self._opening, self._speed, Clock()):
+            for tick in ticking(self.source, self._opening, self._speed, Clock(), took):
                 if tick is None:
                     yield False
                 else:
@@ -146,10 +148,10 @@ def _on_screen(watched: _Watched, out: Console, pattern: Pattern | None, resolve
     wrong, invalid = timeline.problems(), view.problems
     broken = [problem for problem in wrong if problem not in _shown_in_tree(timeline)]
     for problem in broken:
-        out.print(Text(shown(problem), style="bold red"), soft_wrap=True)
+        print_words(out, Text(shown(problem), style="bold red"))
     verdict = "broken" if wrong else "invalid" if invalid else "complete"
     ending = f"{verdict}: {summary(timeline)}"
-    out.print(Text(ending, style="bold red" if wrong or invalid else "bold green"), soft_wrap=True)
+    print_words(out, Text(ending, style="bold red" if wrong or invalid else "bold green"))
     if wrong or invalid:
         raise typer.Exit(BROKEN)
 
@@ -233,27 +235,28 @@ class _Screen:
 
 
 def _in_lines(watched: _Watched, pattern: Pattern | None, resolver: Resolver[Any] | None) -> None:
-    complaints = Complaints()
+    complaints = Complaints(watched.source.name)
     lines: FieldLines | None = None
     judged: Judged | None = None
     told = 0
-    for is_step in watched.ticks():
-        timeline = watched.timeline
-        if timeline is None or not is_step:
-            continue
-        lines = lines or FieldLines(timeline, pattern)
-        _write(lines.take())
-        if resolver is not None:
-            judged = judged or Judged(timeline, resolver)
-            found = judged.problems()
-            for misfit in found[told:]:
-                complaints.add(f"{misfit.path}: {misfit.code}, expected {misfit.expected}")
-            told = max(told, len(found))
+    with progress(watched.source, shares_terminal=True) as took:
+        for is_step in watched.ticks(took):
+            timeline = watched.timeline
+            if timeline is None or not is_step:
+                continue
+            lines = lines or FieldLines(timeline, pattern)
+            _write(lines.take())
+            if resolver is not None:
+                judged = judged or Judged(timeline, resolver)
+                found = judged.problems()
+                for misfit in found[told:]:
+                    complaints.add(f"{misfit.path}: {misfit.code}, expected {misfit.expected}")
+                told = max(told, len(found))
     timeline = watched.finish()
     lines = lines or FieldLines(timeline, pattern)
     _write(lines.take())
     _write(lines.close())
-    for problem in timeline.problems():
+    for problem in problems_of(timeline):
         complaints.add(problem)
     complaints.settle()
 

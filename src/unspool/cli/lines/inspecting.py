@@ -282,7 +282,8 @@ class Message:
         for piece in item.pieces:
             self._lanes.take(piece, item.message)
         if item.problem:
-            self._problems.append(Problem("chunk", f"{item.problem}: the one with number {self._steps}"))
+            what = f"{item.problem.partition(':')[0]}: the one with number {self._steps}"
+            self._problems.append(Problem("chunk", what, line=item.line))
 
     def close(self) -> None:
         self._lanes.close()

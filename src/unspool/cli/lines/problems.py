@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
-from ..terminal import console, is_ascii_only, shown
+from ...viewer.inputs import DOCUMENT
+from ..terminal import console, is_ascii_only, print_words, shown
 from .places import excerpt
 
 if TYPE_CHECKING:
+    from ...viewer.timeline import Timeline
     from .stages import Line
 
-__all__ = ["Place", "Problem", "show"]
+__all__ = ["Place", "Problem", "problems_of", "show"]
 
 WIDTH: Final = 100  # where no terminal has one
 LONGEST_PATH: Final = 200
+INDENT: Final = "  "
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,8 @@ class Problem:
     place: Place | None = None
     document: int | None = None
     track: str | None = None
+    line: int | None = None
+    """Where nothing but the line is known."""
 
     def as_json(self) -> Line:
         """For machines. The line of text is not part of it: whoever asks has the text."""
@@ -52,12 +57,17 @@ class Problem:
             "path": self.path,
             "expected": self.expected or None,
             "offset": None if place is None else place.offset,
-            "line": None if place is None else place.line,
+            "line": self.line if place is None else place.line,
             "column": None if place is None else place.column,
             "byte": None if place is None else place.byte,
             "document": self.document,
             "track": self.track,
         }
+
+
+def problems_of(timeline: Timeline) -> list[str]:
+    """What is wrong with a timeline, in words. Where there is one text only, nobody needs its name."""
+    return [problem.removeprefix(f"{DOCUMENT}: ") for problem in timeline.problems()]
 
 
 def show(name: str, problem: Problem) -> None:
@@ -73,12 +83,20 @@ def show(name: str, problem: Problem) -> None:
     if place is not None:
         byte = "" if place.byte is None or place.byte == place.offset else f", byte {place.byte}"
         where.append(f"line {place.line}, column {place.column} (offset {place.offset}{byte})")
-    terminal.print(Text(shown(": ".join(where)), style="bold"), soft_wrap=True)
-    path = "" if problem.path is None else f", in {problem.path[:LONGEST_PATH]}"
+    elif problem.line is not None:
+        where.append(f"line {problem.line}")
+    print_words(terminal, Text(shown(": ".join(where)), style="bold"))
+    path = "" if problem.path is None else f", in {_shortened(problem.path)}"
     expected = f"; expected {problem.expected}" if problem.expected else ""
-    terminal.print(Text(shown(f"  {problem.what}{path}{expected}")), soft_wrap=True)
+    what = Text(shown(f"{problem.what}{path}{expected}"))
+    for line in what.wrap(terminal, width - len(INDENT)) if terminal.is_terminal else [what]:
+        terminal.print(Text(INDENT) + line, soft_wrap=True)
     if place is not None:
         _show_line(place, width)
+
+
+def _shortened(path: str) -> str:
+    return path if len(path) <= LONGEST_PATH else path[: LONGEST_PATH - 3] + "..."
 
 
 def _show_line(place: Place, width: int) -> None:

@@ -11,7 +11,7 @@ from ...viewer.fields import Selection
 from ...viewer.rows import window
 from ..lines.judging import Judged
 from ..lines.places import excerpt
-from .tree import Marks, Signs, prose_lines, row_count, tree_lines
+from .tree import Marks, Signs, prose_lines, row_count, tree_lines, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -127,9 +127,8 @@ class TracksView:
         if error is not None:
             message = visible(f"x {error}", ascii_only=self._signs.is_ascii)
             line, caret = self._place(track, error.offset, max(look.width - 2, 1))
-            if room is not None:
-                message = self._clip(message, look.width)
-            wrong = [Text(message, style="bold red", no_wrap=room is not None)]
+            said = wrapped(message, look.width) if room is None else [self._clip(message, look.width)]
+            wrong = [Text(part, style="bold red", no_wrap=True) for part in said]
             wrong += [Text(self._clip(f"  {text}", look.width), no_wrap=True) for text in (line, " " * caret + "^")]
             wrong = wrong if room is None or room > len(wrong) else wrong[:1] if room > 1 else []
         marks = Marks(self._judged.paths(track), None if error is None else error.path)
@@ -205,9 +204,11 @@ class TracksView:
         if look.height is not None and self._timeline.notes:
             lines.append(f"x {self._timeline.notes[-1].text}")
         spelled = [visible(line, ascii_only=self._signs.is_ascii) for line in lines]
-        if look.height is not None:
+        if look.height is None:
+            spelled = [part for line in spelled for part in wrapped(line, look.width)]
+        else:
             spelled = [self._clip(line, look.width) for line in spelled][: max(look.height - LEAST, 0)]
-        return [Text(line, style="bold red", no_wrap=look.height is not None) for line in spelled]
+        return [Text(line, style="bold red", no_wrap=True) for line in spelled]
 
 
 def shares(needs: list[int], room: int, order: list[int]) -> list[int]:

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rich.text import Text
 
+from ...path import Path
 from ...viewer.escaping import cells, clip, visible
-from ...viewer.rows import picked, window
+from ...viewer.rows import label_of, picked, window
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...path import Path
     from ...tree.nodes import Node
     from ...viewer.rows import Row
 
-__all__ = ["Marks", "Signs", "prose_lines", "row_count", "tree_lines"]
+__all__ = ["Marks", "Signs", "prose_lines", "row_count", "tree_lines", "wrapped"]
 
 BRACKETS: Final = {"object": ("{", "}"), "array": ("[", "]")}
 SIGNS: Final = {"new": "+", "grown": "~"}
@@ -91,15 +91,14 @@ def _lines(row: Row, name: str, width: int, signs: Signs, marks: Marks, wraps: b
     line.append(f"{sign} ", style=style)
     indent = min(row.depth * 2, max((width - GUTTER) // 3, 0))
     line.append(" " * indent)
-    step = row.path.step
-    label = visible(name or (f"[{step}]" if isinstance(step, int) else step or ""), ascii_only=signs.is_ascii)
+    label = visible(name or label_of(row.path), ascii_only=signs.is_ascii)
     room = max(width - GUTTER - indent, 1)
     label = clip(label, max(room - NARROWEST - 1, room // 2), keep_end=bool(name), ascii_only=signs.is_ascii)
     line.append(label, style="bold cyan" if row.is_open else "cyan")
     line.append(" ")
     room -= cells(label) + 1
     is_wrapped = wraps and row.kind == "string" and room >= NARROWEST
-    first, *others = _wrapped(_value(row, LONGEST, signs), room) if is_wrapped else [_value(row, room, signs)]
+    first, *others = wrapped(_value(row, LONGEST, signs), room) if is_wrapped else [_value(row, room, signs)]
     style = "bold" if row.is_open or row.mark else ""
     line.append(first, style=style)
     line.truncate(max(width, 1))
@@ -124,13 +123,13 @@ def prose_lines(text: str, width: int, signs: Signs, *, is_open: bool) -> list[T
     room = max(width - GUTTER, 1)
     lines: list[str] = []
     for line in text.split("\n"):
-        lines += _wrapped(visible(line, ascii_only=signs.is_ascii), room)
+        lines += wrapped(visible(line, ascii_only=signs.is_ascii), room)
     if is_open:
         lines[-1] = clip(lines[-1], max(room - 1, 1), keep_end=True, ascii_only=signs.is_ascii) + signs.cursor
     return [Text(" " * min(GUTTER, width - 1) + line, no_wrap=True, style="bold" if is_open else "") for line in lines]
 
 
-def _wrapped(line: str, room: int) -> list[str]:
+def wrapped(line: str, room: int) -> list[str]:
     """A line in pieces that fit, cut between words where there are any."""
     pieces: list[str] = []
     while cells(line) > room:

@@ -130,7 +130,7 @@ export class TreePanel {
     const depth = this.#isFiltered ? 0 : Math.min(row.depth, DEEPEST);
     parts.fold.style.setProperty("margin-inline-start", `${depth * 16}px`);
     setText(parts.fold, canFold ? (row.is_folded ? "▸" : "▾") : "");
-    setVisible(parts.key, this.#isFiltered ? row.path : row.key === null ? "$" : String(row.key));
+    setVisible(parts.key, this.#isFiltered ? row.path : row.label);
     parts.key.classList.toggle("is-index", typeof row.key === "number");
     this.#fillValue(row, parts, isContainer);
     setText(parts.tag, isWrong ? "error" : row.is_open ? "open" : `#${row.id}`);

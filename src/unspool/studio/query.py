@@ -12,7 +12,7 @@ from ..errors import OptionsError, PatternError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Wish", "wish_of"]
+__all__ = ["Query", "query_of"]
 
 MOST_ROWS: Final = 500
 MOST_CHARACTERS: Final = 20_000
@@ -21,7 +21,7 @@ MOST_DIGITS: Final = 12
 
 
 @dataclass(frozen=True)
-class Wish:
+class Query:
     """What to show. Of `step` and `time` one is given; with neither it is the last step."""
 
     step: int | None = None
@@ -38,26 +38,26 @@ class Wish:
     text_count: int = MOST_CHARACTERS
 
 
-def wish_of(query: Mapping[str, str]) -> Wish:
+def query_of(parameters: Mapping[str, str]) -> Query:
     """Read a query string. Raises `OptionsError` in words for the user."""
-    step, time = query.get("step"), query.get("time")
-    text_start = query.get("text_start")
-    pattern, problem = _filter(query.get("filter", "").strip())
-    marks = [mark for mark in query.get("folded", "").split(",") if mark]
+    step, time = parameters.get("step"), parameters.get("time")
+    text_start = parameters.get("text_start")
+    pattern, problem = _filter(parameters.get("filter", "").strip())
+    marks = [mark for mark in parameters.get("folded", "").split(",") if mark]
     if len(marks) > MOST_FOLDED:
         raise OptionsError(f"folded has more than {MOST_FOLDED:,} ids")
-    return Wish(
+    return Query(
         step=None if step is None else _whole("step", step),
         time=None if time is None else _seconds(time),
-        track=query.get("track"),
-        start=_whole("start", query.get("start", "0")),
-        count=min(_whole("count", query.get("count", "80")), MOST_ROWS),
-        follow=query.get("follow", "") in ("1", "true"),
+        track=parameters.get("track"),
+        start=_whole("start", parameters.get("start", "0")),
+        count=min(_whole("count", parameters.get("count", "80")), MOST_ROWS),
+        follow=parameters.get("follow", "") in ("1", "true"),
         folded=tuple([_whole("folded", mark) for mark in marks]),
         filter=pattern,
         filter_problem=problem,
         text_start=None if text_start is None else _whole("text_start", text_start),
-        text_count=min(_whole("text_count", query.get("text_count", str(MOST_CHARACTERS))), MOST_CHARACTERS),
+        text_count=min(_whole("text_count", parameters.get("text_count", str(MOST_CHARACTERS))), MOST_CHARACTERS),
     )
 
 

@@ -1,7 +1,8 @@
-"""What is known at a step, as flat facts; and what was odd up to it."""
+"""What was odd up to a step, and what is known at it as flat facts: the tabs *Diagnostics* and *State*."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, Final
 
 from .document import clipped
@@ -22,12 +23,13 @@ WHY: Final = {"bom": "a byte order mark", "prose": "prose", "fence": "a Markdown
 
 def diagnostics(timeline: Timeline, step: int, state: ParserState | None) -> list[dict[str, Any]]:
     """What was odd up to this step: of the input, of the message, and of the text around the JSON."""
-    notes = [note for note in timeline.notes if note.step <= step][-MOST_NOTES:]
+    count = bisect_right(timeline.notes, step, key=lambda note: note.step)
+    notes = timeline.notes[max(count - MOST_NOTES, 0) : count]
     found: list[dict[str, Any]] = [{"step": note.step, "text": clipped(note.text, LONGEST)} for note in notes]
     message = timeline.message(step)
     if message is not None:
-        found += [{"text": clipped(str(one), LONGEST)} for one in message.diagnostics]
-        found += [{"text": clipped(str(one), LONGEST)} for one in message.errors]
+        found += [{"text": clipped(str(one), LONGEST)} for one in message.diagnostics[:MOST_NOTES]]
+        found += [{"text": clipped(str(one), LONGEST)} for one in message.errors[:MOST_NOTES]]
     if state is not None:
         found += [
             {"text": f"skipped at offset {one.offset}: {WHY.get(one.why, one.why)}, {one.length:,} characters"}
