@@ -979,6 +979,26 @@ DUMPED: dict[str, list[Any]] = {
 }
 
 
+def test_what_is_open_and_what_waits() -> None:
+    """The innermost open value, and the keys in it that wait; nothing before the first snapshot and after the last."""
+    chunker = SnapshotChunker()
+    seen = [(chunker.open_path, chunker.waiting)]
+    for snapshot in ({"a": {}}, {"a": {"x": "", "y": "1"}}, {"a": {"x": "2", "y": "1"}}, {"a": {}, "b": 1}):
+        with suppress(SnapshotError):
+            chunker.process(snapshot)
+        seen.append((chunker.open_path, chunker.waiting))
+    chunker.flush()
+    seen.append((chunker.open_path, chunker.waiting))
+    assert seen == [
+        (None, ()),
+        (("a",), ()),
+        (("a",), ("x", "y")),
+        (("a", "x"), ()),
+        (("a", "x"), ()),  # it was refused: a key that was written is gone
+        (None, ()),
+    ]
+
+
 @pytest.mark.parametrize("name", DUMPED)
 def test_dumps_are_plain_data(name: str) -> None:
     """A dump is JSON data with a version; what is loaded dumps the same, and the dump is not tied to its chunker."""

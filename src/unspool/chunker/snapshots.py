@@ -68,6 +68,18 @@ class SnapshotChunker:
         """The document has been flushed."""
         return self._state.is_complete
 
+    @property
+    def open_path(self) -> Path | None:
+        """Where the innermost value is that is still open; None before the first snapshot and at the end."""
+        spine = self._state.spine
+        return spine[-1].path if spine else None
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """The keys in there whose values are known, and are not written yet: more than one of them may be growing."""
+        spine = self._state.spine
+        return tuple(spine[-1].waiting) if spine else ()
+
     def process(self, snapshot: object) -> str:
         """The text that this snapshot adds: str or bytes are JSON text, anything else is a parsed value."""
         state = self._state

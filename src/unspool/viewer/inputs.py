@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast, final
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, cast, final
 
 from ..chunker.snapshots import SnapshotChunker
 from ..core.options import Options
@@ -346,14 +346,12 @@ class Snapshots:
             fragment = self._chunker.process(line)
         except SnapshotError as error:
             return Item((), line, problem=str(error))
-        known = self._chunker.dump()
-        innermost: Any = known["open"]
-        waiting: Any = known["waiting"]
+        open_path = self._chunker.open_path
         conflicts, self._conflicts = self._chunker.conflicts[self._conflicts :], len(self._chunker.conflicts)
         return Item(
             (Piece(DOCUMENT, fragment),) if fragment else (),
             line,
-            open=None if innermost is None else tuple(innermost),
-            waiting=tuple([key for key, _ in waiting]),
+            open=None if open_path is None else open_path.steps,
+            waiting=self._chunker.waiting,
             problem="; ".join(map(str, conflicts)),
         )
