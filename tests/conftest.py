@@ -31,9 +31,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 EITHER = (
-    *("test_cli_", "test_studio_", "test_escaping", "test_recordings_timed", "test_tracks", "test_viewer_inputs"),
+    *("test_cli_", "test_studio_", "test_escaping", "test_recordings_timed", "test_tracks"),
     *("test_accumulators", "test_clients", "test_coming_from", "test_comparison", "test_peers", "test_provider_pages"),
-    *("test_examples", "test_links", "test_reference", "test_support", "test_waterfall"),
+    *("test_docs_blocks", "test_examples", "test_links", "test_reference", "test_support", "test_waterfall"),
+    "test_viewer_",
 )
 """The tools, peers, clients, servers and pages: nothing of them is compiled, and many take long to start."""
 

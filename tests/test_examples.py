@@ -1,7 +1,8 @@
 """Every script in examples/ is run, from its start to its end, offline.
 
 Most run in this process, as ``python examples/...`` would run them. The server runs twice: in this process, where each
-of its promises can be looked at, and as a process of its own on loopback, where a connection can really be lost.
+of its promises can be looked at, and as a process of its own on loopback, where a connection can really be lost, and
+where a browser, if there is one, can open its page.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support import browser as browsers
 from tests.support.shared import PROJECT
 from unspool.llm import detect
 from unspool.llm.formats.registry import FORMATS
@@ -287,3 +289,27 @@ def test_a_connection_that_is_lost() -> None:
     assert [event.id for event in events] == [str(number) for number in range(len(events))]
     assert events[-1].event == "done"
     assert document(events)["days"][3]["title"]
+
+
+def test_the_page_shows_the_trip() -> None:
+    """In a browser, its script makes of the patches what was recorded: the document, and a heading for each day."""
+    if browsers.why_not():
+        pytest.skip(browsers.why_not())
+    pytest.importorskip("fastapi")
+    complaints: list[str] = []
+    with running("fastapi_sse.py") as port, browsers.launched() as browser:
+        page = browser.new_page()
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda said: complaints.append(said.text))
+        page.route("**/trips", lambda route: route.continue_(url=f"{route.request.url}?pause=0"))
+        page.route("**/favicon.ico", lambda route: route.fulfill())
+        page.goto(f"http://127.0.0.1:{port}/")
+        page.get_by_text("Complete, in ").wait_for()
+        shown, title = page.locator("#document").inner_text(), page.locator("#title").inner_text()
+        days = page.locator("#days h3").all_inner_texts()
+    from examples import fastapi_sse
+
+    trip = fastapi_sse.Trip.model_validate_json(fastapi_sse.RECORDED)
+    assert json.loads(shown) == trip.model_dump(mode="json")
+    assert (title, days) == (trip.title, [day.title for day in trip.days])
+    assert complaints == []

@@ -983,7 +983,8 @@ def test_what_is_open_and_what_waits() -> None:
     """The innermost open value, and the keys in it that wait; nothing before the first snapshot and after the last."""
     chunker = SnapshotChunker()
     seen = [(chunker.open_path, chunker.waiting)]
-    for snapshot in ({"a": {}}, {"a": {"x": "", "y": "1"}}, {"a": {"x": "2", "y": "1"}}, {"a": {}, "b": 1}):
+    snapshots: list[Any] = [{"a": {}}, {"a": {"x": "", "y": "1"}}, {"a": {"x": "2", "y": "1"}}, {"a": {}, "b": 1}]
+    for snapshot in snapshots:
         with suppress(SnapshotError):
             chunker.process(snapshot)
         seen.append((chunker.open_path, chunker.waiting))

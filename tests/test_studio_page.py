@@ -172,6 +172,25 @@ def test_what_the_server_refuses_is_said(page: Page) -> None:
 # Time.
 
 
+def test_playing_begins_within_a_frame(page: Page) -> None:
+    """A frame is told the time at which it began, which may be before the press of the button: no time has passed."""
+    page.show("answer")
+    page.scrub(0)
+    page.raw.select_option("#speed", "0.25")
+    page.evaluate("""() => {
+      const ask = window.requestAnimationFrame;
+      window.requestAnimationFrame = (act) => {
+        window.requestAnimationFrame = ask;
+        return ask(() => act(performance.now() - 50));
+      };
+    }""")
+    page.click("#play")
+    page.wait("Number(document.querySelector('#scrub').value) > 0")
+    assert page.raw.get_attribute("#play", "aria-label") == "Pause"
+    page.click("#play")
+    page.check()
+
+
 def test_a_recording_is_played_to_its_end(page: Page) -> None:
     """Play begins anew at the end, shows what comes in between, stops at the end, and can be paused."""
     page.show("answer")

@@ -62,7 +62,6 @@ Response.prototype.json = function () {
 
 RESET: Final = """() => {
   for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
-  for (const id of ["open-kind", "open-format", "open-cut"]) document.getElementById(id).value = "";
   const set = (id, value, name) => {
     document.getElementById(id).value = value;
     document.getElementById(id).dispatchEvent(new Event(name, { bubbles: true }));

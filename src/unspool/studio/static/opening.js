@@ -43,8 +43,7 @@ export class Opening {
 
   ask(field) {
     this.#say("");
-    byId("open-text").value = "";
-    byId("open-url").value = "";
+    byId("open-form").reset(); // also the options: they were for another text
     this.dialog.showModal();
     byId(field).focus();
   }

@@ -50,7 +50,8 @@ export class Player {
 
   #tick(now) {
     if (!this.isPlaying) return;
-    const passed = Math.min((now - this.#before) / 1000, LONGEST_FRAME);
+    // A frame is told when it began, which may be before the press of the button.
+    const passed = Math.max(0, Math.min((now - this.#before) / 1000, LONGEST_FRAME));
     this.#before = now;
     const { step, last, duration, isFinished } = this.place();
     if (step >= last && isFinished && !this.isBusy() && this.time > 0) {
