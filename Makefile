@@ -11,7 +11,7 @@
 VENV    := .venv
 BIN     := $(VENV)/bin
 PIP     := $(BIN)/python -m pip -qq --disable-pip-version-check
-PYTEST  := $(BIN)/python -m pytest -q -n 2
+PYTEST  := $(BIN)/python -m pytest -q -n 2 --dist worksteal
 PYTHON  ?= python3.11 python3 python3.12 python3.13 python3.14 python
 ARGS    ?=
 ONLY    ?=
@@ -124,7 +124,7 @@ test: $(STAMP_INSTALLED) $(TESTING)
 test-compiled: $(STAMP_INSTALLED) $(TESTING)
 	@$(IF_COMPILED); then :; else $(NOT_COMPILED); exit 1; fi
 	@echo "== Tests: the compiled build"
-	@UNSPOOL_EXPECT=compiled $(PYTEST) $(ARGS)
+	@UNSPOOL_EXPECT=compiled $(PYTEST) -n 3 $(ARGS)  # one more than cores: many tests wait, for a process or a page
 
 test-pure: $(TESTING)
 	@echo "== Tests: the plain sources"

@@ -62,4 +62,4 @@ def test_law_13_twice_the_text_is_twice_the_work(work: Callable[[list[str]], Non
         text = SHAPES[shape](n)
         return steps(lambda: work([text[i : i + size] for i in range(0, len(text), size)]))
 
-    assert count(2 * 400) <= 2.3 * count(400) + 100
+    assert count(2 * 200) <= 2.3 * count(200) + 100
