@@ -10,7 +10,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
 from tests.support import corpus, oracle, strategies
@@ -38,10 +38,16 @@ def refuse(name: str) -> None:
 def strict_json(text: str) -> Any:
     """What json makes of a text; MISSING where it, or the RFC, refuses it, or where a number is infinite."""
     try:
-        value = json.loads(text, parse_constant=refuse)
-        json.dumps(value, allow_nan=False)
+        return json.loads(text, parse_constant=refuse, parse_float=finite)
     except ValueError:
         return MISSING
+
+
+def finite(raw: str) -> float:
+    """Also where the value is not kept, because its key comes again."""
+    value = float(raw)
+    if math.isinf(value):
+        raise ValueError(raw)
     return value
 
 
@@ -214,6 +220,7 @@ def test_oracle_is_json(text: str) -> None:
 
 @unhurried
 @given(strategies.broken_documents(halves=True))
+@example('{"a": 1e999, "a": 1}')
 def test_oracle_accepts_what_json_accepts(text: str) -> None:
     """On broken texts the oracle and json agree on which are still valid, and on their value."""
     reading = read(text, surrogates="keep", max_depth=None)
@@ -355,10 +362,10 @@ VALUES: dict[str, Callable[[int, Any], bool]] = {
 def test_reach_of_values() -> None:
     """Values reach the hard keys, numbers and characters, and are deep or wide at times; none has a surrogate."""
     reached: Counter[str] = Counter()
-    for example in examples(strategies.values()):
-        parts = walk(example)
+    for value in examples(strategies.values()):
+        parts = walk(value)
         reached.update(name for name, holds in VALUES.items() if any(holds(depth, part) for depth, part in parts))
-        json.dumps(example, ensure_ascii=False).encode()
+        json.dumps(value, ensure_ascii=False).encode()
         assert max(depth for depth, _ in parts) < 128
     assert {name: reached[name] for name in VALUES if reached[name] < 3} == {}
 
