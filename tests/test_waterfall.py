@@ -13,7 +13,7 @@ from typing import Any
 from unittest import mock
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.support import strategies
@@ -354,6 +354,7 @@ def test_golden_waterfall() -> None:
 
 
 @given(strategies.values(small=True), st.integers(1, 120), st.booleans())
+@example([None, None, {"a": "a"}, {"aaaa\ua824": None}], 1, False)  # a mark that rich takes for nothing
 def test_no_line_is_too_wide(value: Any, width: int, ascii_only: bool) -> None:
     """Whatever the keys are, and however narrow the terminal; with ASCII there is nothing else."""
     waterfall = layout(timeline_for({"k": value, **dict.fromkeys(NAUGHTY, 1)}))

@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ..errors import OptionsError, PatternError, UnspoolError
-from ..viewer.escaping import visible
+from ..viewer.escaping import head, visible
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
@@ -37,6 +37,7 @@ __all__ = [
     "UsageError",
     "complain",
     "console",
+    "crop",
     "discard_output",
     "excuse",
     "guarded",
@@ -112,6 +113,14 @@ class _Console(Console):
 def console(*, stderr: bool = False) -> Console:
     """A terminal as rich knows it: it minds NO_COLOR, and takes no markup out of any text."""
     return _Console(stderr=stderr, markup=False, emoji=False, highlight=False, safe_box=is_ascii_only())
+
+
+def crop(line: Text, width: int) -> None:
+    """Cut a line to so many columns. rich has a way to do it, but takes marks for nothing that terminals may show."""
+    too_long = len(line.plain) - len(head(line.plain, max(width, 1)))
+    if too_long:
+        line.right_crop(too_long)
+    line.no_wrap = True
 
 
 def complain(message: str) -> None:

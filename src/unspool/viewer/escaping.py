@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 from unicodedata import combining, east_asian_width
 
-__all__ = ["cells", "clip", "visible"]
+__all__ = ["cells", "clip", "head", "visible"]
 
 VARIATIONS: Final = [*range(0xFE00, 0xFE0E), *range(0xE0100, 0xE01F0)]  # but for the two that emoji come with
 INVISIBLE: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0") | frozenset(
@@ -69,12 +69,13 @@ def clip(text: str, width: int, *, keep_end: bool = False, ascii_only: bool = Fa
         return text
     dots = "~" if ascii_only else "…"
     room = width - 1
-    head = _head(text, room // 4 if keep_end else room)
-    tail = _head(text[::-1], room - cells(head))[::-1] if keep_end else ""
-    return head + dots + tail
+    begin = head(text, room // 4 if keep_end else room)
+    end = head(text[::-1], room - cells(begin))[::-1] if keep_end else ""
+    return begin + dots + end
 
 
-def _head(text: str, room: int) -> str:
+def head(text: str, room: int) -> str:
+    """As much of its beginning as there is room for."""
     for at, character in enumerate(text):
         room -= _cells(character)
         if room < 0:

@@ -16,6 +16,7 @@ from rich.text import Text
 from ...path import Path
 from ...viewer.escaping import cells, clip, visible
 from ...viewer.rows import label_of, picked, window
+from ..terminal import crop
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,7 +102,7 @@ def _lines(row: Row, name: str, width: int, signs: Signs, marks: Marks, wraps: b
     first, *others = wrapped(_value(row, LONGEST, signs), room) if is_wrapped else [_value(row, room, signs)]
     style = "bold" if row.is_open or row.mark else ""
     line.append(first, style=style)
-    line.truncate(max(width, 1))
+    crop(line, width)
     return [line, *[Text(" " * (width - room) + other, style=style, no_wrap=True) for other in others]]
 
 

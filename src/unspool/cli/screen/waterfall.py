@@ -12,6 +12,7 @@ from rich.text import Text
 
 from ...viewer.escaping import cells, clip, visible
 from ...viewer.waterfall import compare, spelled
+from ..terminal import crop
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -81,8 +82,7 @@ def waterfall_lines(waterfall: Waterfall, width: int, *, ascii_only: bool = Fals
             line.append(f"{text:>{column.width}}", style="yellow" if text == "open" else "not bold not underline")
         lines.append(line)
     for line in lines:
-        line.truncate(max(width, 1))
-        line.no_wrap = True
+        crop(line, width)
     return lines + _too_many(waterfall)
 
 
@@ -201,8 +201,7 @@ def _table(rows: list[Row], width: int, ascii_only: bool) -> list[Text]:
         name = clip(visible(row.name, ascii_only=ascii_only), room, keep_end=True, ascii_only=ascii_only)
         line = Text(name + " " * (room - cells(name)) + f"{row.one:>{side}}{row.two:>{side}}")
         line.append(f"{row.change:>{last}}", style=row.style)
-        line.truncate(max(width, 1))
-        line.no_wrap = True
+        crop(line, width)
         lines.append(line)
     lines[0].stylize("dim")
     return lines
