@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support import corpus
-from tests.support.collecting import Source
+from tests.support.collecting import Seen, Source, collected
+from tests.support.collecting import awaited as collected_awaiting
 from tests.support.oracle import same
 from unspool import (
     MISSING,
@@ -26,43 +27,15 @@ from unspool import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Iterator
-
-
-class Seen:
-    """What an iterator yielded, and the error that it raised behind it, if any."""
-
-    def __init__(self) -> None:
-        self.values: list[Any] = []
-        self.error: JSONSyntaxError | None = None
+    from collections.abc import Iterable, Iterator
 
 
 def plain(fragments: Iterable[Any], options: Options | None = None, **named: Any) -> Seen:
-    seen = Seen()
-    try:
-        for value in iter_values(fragments, options, **named):
-            seen.values.append(value)
-    except JSONSyntaxError as error:
-        seen.error = error
-    return seen
+    return collected(lambda source: iter_values(source, options, **named), fragments)
 
 
 def awaited(fragments: Iterable[Any], options: Options | None = None, **named: Any) -> Seen:
-    async def source() -> AsyncIterator[Any]:
-        for fragment in fragments:
-            await asyncio.sleep(0)
-            yield fragment
-
-    async def run() -> Seen:
-        seen = Seen()
-        try:
-            async for value in aiter_values(source(), options, **named):
-                seen.values.append(value)
-        except JSONSyntaxError as error:
-            seen.error = error
-        return seen
-
-    return asyncio.run(run())
+    return collected_awaiting(lambda source: aiter_values(source, options, **named), fragments)
 
 
 both = pytest.mark.parametrize("collect", [plain, awaited])

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     AsyncClosable = AsyncGenerator[object, object]
 
 __all__ = [
+    "News",
     "Stage",
     "achunk_snapshots",
     "aiter_events",
@@ -175,29 +176,18 @@ class _Events:
             raise self._fault
 
 
-class _Values:
-    def __init__(self, options: Options | None, every: bool, extract: bool) -> None:
-        self._parser = ValueParser(options, extract=extract)
-        self._every = every
+class News:
+    """What a parser shows that it did not show before: the documents that closed, and the one that is open."""
+
+    __slots__ = ("_is_closed", "_last", "_parser")
+
+    def __init__(self, parser: ValueParser) -> None:
+        self._parser = parser
         self._last: object = MISSING
         self._is_closed = False  # the document of the last one
-        self._fault: JSONSyntaxError | None = None
 
-    def feed(self, fragment: Fragment) -> list[object]:
-        try:
-            self._parser.feed(fragment)
-        except JSONSyntaxError as error:
-            self._fault = error
-        return self._take(self._every)
-
-    def close(self) -> list[object]:
-        try:
-            self._parser.close()
-        except JSONSyntaxError as error:
-            self._fault = error
-        return self._take(False)
-
-    def _take(self, every: bool) -> list[object]:
+    def take(self, *, every: bool = False) -> list[object]:
+        """The news since the last call; with `every`, what is shown still, where there are none."""
         values: list[object] = []
         for value in self._parser.finished:
             if value is not self._last or self._is_closed:  # the next document may have the very same value
@@ -207,6 +197,28 @@ class _Values:
             self._last, self._is_closed = self._parser.value, self._parser.is_complete
             values.append(self._last)
         return values or [self._last] if every else values
+
+
+class _Values:
+    def __init__(self, options: Options | None, every: bool, extract: bool) -> None:
+        self._parser = ValueParser(options, extract=extract)
+        self._news = News(self._parser)
+        self._every = every
+        self._fault: JSONSyntaxError | None = None
+
+    def feed(self, fragment: Fragment) -> list[object]:
+        try:
+            self._parser.feed(fragment)
+        except JSONSyntaxError as error:
+            self._fault = error
+        return self._news.take(every=self._every)
+
+    def close(self) -> list[object]:
+        try:
+            self._parser.close()
+        except JSONSyntaxError as error:
+            self._fault = error
+        return self._news.take()
 
     def raise_fault(self) -> None:
         if self._fault is not None:

@@ -11,6 +11,7 @@ from ...handles import FragmentParser, ValueParser
 from ...missing import MISSING
 from ...patch import Patcher
 from ...select import Selector
+from ...streams import News
 from ...typed.outcome import InvalidError
 from ...viewer.fields import BEGINNINGS, CLOSINGS, STARTS
 
@@ -142,9 +143,8 @@ class ValueLines(Stage):
         self._parser = ValueParser(options, live=select is not None, extract=extract)
         self._events = None if select is None else FragmentParser(options, extract=extract)
         self._changed = None if select is None else _Changed(select, counts=options.multiple)
+        self._news = News(self._parser)
         self._every = every
-        self._last: object = MISSING
-        self._is_closed = False
 
     @property
     def value(self) -> object:
@@ -171,17 +171,7 @@ class ValueLines(Stage):
             if self._parser.value is not MISSING and not (documents and self._parser.is_complete):
                 documents.append(self._parser.value)
             return self._changed.lines(events, documents)
-        values: list[object] = []
-        for value in self._parser.finished:
-            if value is not self._last or self._is_closed:  # the next document may have the very same value
-                values.append(value)
-            self._last, self._is_closed = value, True
-        if self._parser.value is not self._last:
-            self._last, self._is_closed = self._parser.value, self._parser.is_complete
-            values.append(self._last)
-        if not values and every and self._last is not MISSING:
-            values.append(self._last)
-        return [{"value": value} for value in values]
+        return [{"value": value} for value in self._news.take(every=every) if value is not MISSING]
 
 
 @final
