@@ -24,7 +24,8 @@ COVERED := src/unspool/core/*,src/unspool/errors.py,src/unspool/events.py,src/un
 COVERED := $(COVERED),src/unspool/path.py,src/unspool/quoting.py,src/unspool/select.py
 
 unexport PYTHONPATH
-# What pytest makes of the tests is kept for its next run, whatever the user prefers elsewhere: it saves a third of the time.
+# What pytest makes of the tests is kept for its next run, whatever the user prefers elsewhere: to make it anew takes each
+# worker ten seconds.
 unexport PYTHONDONTWRITEBYTECODE
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
@@ -121,10 +122,11 @@ test: $(STAMP_INSTALLED) $(TESTING)
 
 # ---- the commands for working on it -----------------------------------------------------------------
 
+# One worker more than there are cores: many of these tests wait, for a process or a page.
 test-compiled: $(STAMP_INSTALLED) $(TESTING)
 	@$(IF_COMPILED); then :; else $(NOT_COMPILED); exit 1; fi
 	@echo "== Tests: the compiled build"
-	@UNSPOOL_EXPECT=compiled $(PYTEST) -n 3 $(ARGS)  # one more than cores: many tests wait, for a process or a page
+	@UNSPOOL_EXPECT=compiled $(PYTEST) -n 3 $(ARGS)
 
 test-pure: $(TESTING)
 	@echo "== Tests: the plain sources"

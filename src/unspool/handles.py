@@ -253,7 +253,6 @@ class ValueParser:
     def _raise_fault(self) -> None:
         reader = self._intake.reader
         if reader.is_failed:
+            # A new one each time: who keeps the parser does not keep the frames of those who called it.
             error = self.errors[-1]
-            raise type(error)(
-                *error.args
-            )  # a new one each time: who keeps the parser does not keep the caller's frames
+            raise type(error)(*error.args)

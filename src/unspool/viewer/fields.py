@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..path import Path
     from ..select import Pattern
 
-__all__ = ["BEGINNINGS", "CLOSINGS", "LEAVES", "STARTS", "Field", "Fields", "Selection"]
+__all__ = ["BEGINNINGS", "CLOSINGS", "COMPLETIONS", "STARTS", "Field", "Fields", "Selection"]
 
 MOST_FIELDS: Final = 20_000  # that are kept; beyond that nothing in an array is
 MOST_MEMBERS: Final = 40_000  # with members of objects that are in no array; beyond that nothing is
@@ -38,7 +38,7 @@ STARTS: Final = frozenset({Kind.START_OBJECT, Kind.START_ARRAY, Kind.START_STRIN
 """Those of them after which it is open."""
 CLOSINGS: Final = frozenset({Kind.END_OBJECT, Kind.END_ARRAY})
 """The events with which a container ends."""
-LEAVES: Final = frozenset({Kind.COMPLETE_STRING, Kind.COMPLETE_NUMBER, Kind.COMPLETE_BOOLEAN, Kind.COMPLETE_NULL})
+COMPLETIONS: Final = frozenset({Kind.COMPLETE_STRING, Kind.COMPLETE_NUMBER, Kind.COMPLETE_BOOLEAN, Kind.COMPLETE_NULL})
 """The events with which anything else does."""
 ENDS: Final = CLOSINGS | {Kind.COMPLETE_STRING}
 
@@ -97,7 +97,7 @@ class Fields:
 
         for event in events:
             kind = event.kind
-            if kind in LEAVES:
+            if kind in COMPLETIONS:
                 leaves += 1
             if kind in STARTS:
                 self._start(event, step, byte_at(event.offset))

@@ -14,7 +14,7 @@ from ...errors import JSONSyntaxError, UnspoolError
 from ...events import Kind as EventKind
 from ...handles import FragmentParser
 from ...text.utf8 import decode
-from ...viewer.fields import CLOSINGS, LEAVES
+from ...viewer.fields import CLOSINGS, COMPLETIONS
 from ...viewer.inputs import InputKind
 from ..options import File, Kind, Times
 from ..progress import progress
@@ -174,7 +174,7 @@ class Splitter:
         for event in events:
             if isinstance(event.value, JSONSyntaxError):
                 self._fault = event.value
-            elif event.path.parent is None and (event.kind in CLOSINGS or event.kind in LEAVES):
+            elif event.path.parent is None and (event.kind in CLOSINGS or event.kind in COMPLETIONS):
                 ends.append(event.offset + (event.kind is not EventKind.COMPLETE_NUMBER))
         if ends:
             text = "".join(self._pieces)

@@ -11,7 +11,7 @@ import json
 from typing import TYPE_CHECKING, final
 
 from ...events import Kind
-from ...viewer.fields import CLOSINGS, LEAVES, STARTS
+from ...viewer.fields import CLOSINGS, COMPLETIONS, STARTS
 from ...viewer.inputs import DOCUMENT
 from ..terminal import shown
 
@@ -76,7 +76,7 @@ class FieldLines:
                 elif stack:
                     stack[-1].is_empty = False
                 stack.append(_Open(event.offset))
-            elif kind in LEAVES:
+            elif kind in COMPLETIONS:
                 if kind is Kind.COMPLETE_STRING and stack:
                     stack.pop()
                 elif stack:
