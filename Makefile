@@ -20,8 +20,8 @@ SECONDS ?= 60
 SOURCES := $(shell find src -type f -not -name '*.pyc') setup.py pyproject.toml
 
 # Held to full branch coverage.
-COVERED := src/unspool/core/*,src/unspool/errors.py,src/unspool/events.py,src/unspool/parsing.py
-COVERED := $(COVERED),src/unspool/path.py,src/unspool/quoting.py,src/unspool/select.py
+COVERED := src/unspool/_grammar/*,src/unspool/_errors.py,src/unspool/_events.py,src/unspool/_state.py
+COVERED := $(COVERED),src/unspool/_path.py,src/unspool/_quoting.py,src/unspool/select.py
 
 unexport PYTHONPATH
 # What pytest makes of the tests is kept for its next run, whatever the user prefers elsewhere: to make it anew takes each

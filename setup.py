@@ -26,59 +26,9 @@ if TYPE_CHECKING:
 
     from setuptools import Extension
 
-COMPILED_MODULES = [
-    "src/unspool/sharing.py",
-    "src/unspool/path.py",
-    "src/unspool/events.py",
-    "src/unspool/missing.py",
-    "src/unspool/core/modes.py",
-    "src/unspool/core/scan.py",
-    "src/unspool/core/frames.py",
-    "src/unspool/core/dialect.py",
-    "src/unspool/core/sink.py",
-    "src/unspool/core/state.py",
-    "src/unspool/core/tokens.py",
-    "src/unspool/core/reader.py",
-    "src/unspool/core/writer.py",
-    "src/unspool/tree/nodes.py",
-    "src/unspool/tree/branch.py",
-    "src/unspool/tree/fold.py",
-    "src/unspool/tree/live.py",
-    "src/unspool/text/pieces.py",
-    "src/unspool/text/signs.py",
-    "src/unspool/text/extract.py",
-    "src/unspool/intake.py",
-    "src/unspool/parsing.py",
-    "src/unspool/handles.py",
-    "src/unspool/chunker/values.py",
-    "src/unspool/chunker/policy.py",
-    "src/unspool/typed/shape.py",
-    "src/unspool/typed/unions.py",
-    "src/unspool/typed/frames.py",
-    "src/unspool/typed/outcome.py",
-    "src/unspool/typed/builder.py",
-    "src/unspool/typed/resolve.py",
-    "src/unspool/typed/stages.py",
-    "src/unspool/typed/instances.py",
-    "src/unspool/llm/parts.py",
-    "src/unspool/llm/deltas.py",
-    "src/unspool/llm/formats/fields.py",
-    "src/unspool/llm/formats/building.py",
-    "src/unspool/llm/formats/openai_chat.py",
-    "src/unspool/llm/formats/anthropic.py",
-    "src/unspool/llm/quirks.py",
-    "src/unspool/llm/faults.py",
-    "src/unspool/llm/texts.py",
-    "src/unspool/llm/document.py",
-    "src/unspool/llm/arguments.py",
-    "src/unspool/llm/gates.py",
-    "src/unspool/llm/calls.py",
-    "src/unspool/llm/identity.py",
-    "src/unspool/llm/ending.py",
-    "src/unspool/llm/state.py",
-    "src/unspool/llm/message.py",
-    "src/unspool/llm/changes.py",
-]
+MARK = "\n# Compiled with mypyc.\n"
+COMPILED_MODULES = [str(path) for path in sorted(Path("src").rglob("*.py")) if MARK in path.read_text(encoding="utf-8")]
+"""The hot modules: each carries the mark itself."""
 
 # The classes among them that are marked acyclic, by their names in C.
 UNTRACKED = [

@@ -26,7 +26,7 @@ from fastapi.responses import FileResponse, StreamingResponse
 from pydantic import BaseModel, TypeAdapter
 
 from unspool import UnspoolError
-from unspool.llm.sse import SSEEvent, encode
+from unspool.llm._sse import SSEEvent, encode
 from unspool.typed import aiter_partial
 
 FOLDER = Path(__file__).parent

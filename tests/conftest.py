@@ -31,18 +31,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-EITHER = (
-    *("test_cli_", "test_studio_", "test_escaping", "test_recordings_timed", "test_tracks"),
-    *("test_accumulators", "test_clients", "test_coming_from", "test_comparison", "test_peers", "test_provider_pages"),
-    *("test_docs_blocks", "test_examples", "test_links", "test_reference", "test_support", "test_waterfall"),
-    "test_viewer_",
-)
+EITHER = frozenset({"tools", "peers", "docs"})
 """The tools, peers, clients, servers and pages: nothing of them is compiled, and many take long to start."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.path.name.startswith(EITHER):
+        if item.path.parent.name in EITHER:
             item.add_marker(pytest.mark.either)
 
 

@@ -28,10 +28,10 @@ from unspool import (
     StateError,
     UnspoolError,
 )
-from unspool.core import modes
-from unspool.core.modes import EXPECTED, EXPECTED_INSTEAD
-from unspool.core.state import LIMIT_CODES
-from unspool.errors import LONGEST_PATH_SHOWN, SENTENCES
+from unspool._errors import LONGEST_PATH_SHOWN, SENTENCES
+from unspool._grammar import modes
+from unspool._grammar.modes import EXPECTED, EXPECTED_INSTEAD
+from unspool._grammar.state import LIMIT_CODES
 
 PLACE = Position(7, 2, 3)
 
@@ -53,11 +53,11 @@ def test_the_tree() -> None:
     drawn: dict[str, str] = {}
     line: list[str] = []
     for branch, name in re.findall(
-        r"^    ((?:\|-- |`-- |\|   |    )*)(\w+)(?:  +.*)?$", str(unspool.errors.__doc__), re.MULTILINE
+        r"^    ((?:\|-- |`-- |\|   |    )*)(\w+)(?:  +.*)?$", str(unspool._errors.__doc__), re.MULTILINE
     ):
         line[len(branch) // 4 :] = [name]
         drawn[name] = line[-2] if len(line) > 1 else "Exception"
-    classes = {name: cls for name, cls in vars(unspool.errors).items() if isinstance(cls, type)}
+    classes = {name: cls for name, cls in vars(unspool._errors).items() if isinstance(cls, type)}
     errors = {name: cls for name, cls in classes.items() if issubclass(cls, Exception)}
     assert {name: cls.__bases__[0].__name__ for name, cls in errors.items()} == drawn
     assert all(issubclass(cls, (ValueError, RuntimeError)) for cls in errors.values() if cls is not UnspoolError)

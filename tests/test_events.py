@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unspool import Code, Event, FragmentParser, JSONSyntaxError, Kind, Path, Position
-from unspool.events import ErrorEvent
-from unspool.path import ROOT
+from unspool._events import ErrorEvent
+from unspool._path import ROOT
 
 A = Path.of("a", 0)
 ERROR = JSONSyntaxError(Code.UNEXPECTED_CHARACTER, Position(3, 1, 4), A, "a value")

@@ -9,7 +9,7 @@ import pytest
 
 import unspool
 from unspool import MISSING
-from unspool.missing import Missing
+from unspool._missing import Missing
 
 
 def test_it_is_false_and_says_its_name() -> None:

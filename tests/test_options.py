@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from unspool import FragmentParser, Options, OptionsError, ValueParser, create_state
-from unspool.core.options import CHOICES, FLAGS, LIMITS
+from unspool._options import CHOICES, FLAGS, LIMITS
 
 WRONG: dict[tuple[str, ...], list[object]] = {
     LIMITS: [-1, 1.0, True, False, "1", []],

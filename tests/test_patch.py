@@ -19,7 +19,7 @@ from tests.support.observe import Fold, fold
 from tests.support.oracle import MISSING, same
 from tests.support.strategies import Tape
 from unspool import Event, FragmentParser, Kind, Options, Path
-from unspool.errors import PatchError, StateError, UnspoolError
+from unspool._errors import PatchError, StateError, UnspoolError
 from unspool.patch import Operation, Patcher, apply, ops
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.support.strategies import HARD_KEYS
 from unspool import Path, PatternError
-from unspool.path import MOST_INDEX, ROOT, Step
+from unspool._path import MOST_INDEX, ROOT, Step
 
 
 def paired(key: str) -> str:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unspool.quoting import escape, quote
+from unspool._quoting import escape, quote
 
 any_text = st.text(st.characters() | st.sampled_from('"\\/\b\f\n\r\t\x00\x1f\x7f\u2028\ud83d\ude00'), max_size=20)
 """With lone surrogates among it."""

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unspool.errors import Code, JSONSyntaxError, PatternError, Position
-from unspool.events import Event, Kind
-from unspool.path import ROOT, Path
+from unspool._errors import Code, JSONSyntaxError, PatternError, Position
+from unspool._events import Event, Kind
+from unspool._path import ROOT, Path
 from unspool.select import MOST_CHARS, MOST_SEGMENTS, Pattern, Selector, compile, matches  # noqa: A004
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from unspool.path import Step
+    from unspool._path import Step
 
 YES, NO = True, False
 

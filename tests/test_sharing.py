@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unspool import COMPILED
-from unspool.sharing import appended
+from unspool._sharing import appended
 
 
 def test_the_newest_version_appends_in_place() -> None:

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from tests.support import corpus, oracle, strategies
 from tests.support.oracle import MISSING, is_prefix_value, read, same
-from unspool.core.options import Options
-from unspool.errors import Code
+from unspool._errors import Code
+from unspool._options import Options
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,7 @@ from tests.support import oracle, strategies
 from tests.support.observe import observe
 from tests.support.oracle import is_prefix_value, same
 from unspool import MISSING, JSONSyntaxError, OptionsError, ValueParser, iter_events, iter_values
-from unspool.errors import Reason, SnapshotError
+from unspool._errors import Reason, SnapshotError
 from unspool.testing import (
     assert_cutting_is_not_observable,
     assert_only_grows,

@@ -34,7 +34,7 @@ from unspool import (
     create_state,
     parse_chunk,
 )
-from unspool.tree.branch import Branch
+from unspool._tree.branch import Branch
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,12 +8,10 @@ Fragments of text become events with paths::
     [('start_object', '$', None), ('start_string', '$.title', None), ('partial_string', '$.title', 'Trip to Fu')]
 """
 
-from ._version import __version__
-from .chunker.snapshots import SnapshotChunker
-from .chunker.text import TextChunker
-from .core.options import Options
-from .core.scan import COMPILED
-from .errors import (
+from ._chunker.leaves import LeafChunker
+from ._chunker.snapshots import SnapshotChunker
+from ._chunker.text import TextChunker
+from ._errors import (
     Code,
     IncompleteJSONError,
     JSONSyntaxError,
@@ -27,13 +25,17 @@ from .errors import (
     StateError,
     UnspoolError,
 )
-from .events import Event, Kind
-from .handles import FragmentParser, ValueParser
-from .intake import Fragment
-from .missing import MISSING
-from .parsing import ParserState, create_state, finalize, parse_chunk
-from .path import Path
-from .streams import achunk_snapshots, aiter_events, aiter_values, chunk_snapshots, iter_events, iter_values
+from ._events import Event, Kind
+from ._grammar.scan import COMPILED
+from ._grammar.writer import Writer
+from ._intake import Fragment
+from ._missing import MISSING
+from ._options import Options
+from ._parser import FragmentParser, ValueParser
+from ._path import Path
+from ._state import ParserState, create_state, finalize, parse_chunk
+from ._streams import achunk_snapshots, aiter_events, aiter_values, chunk_snapshots, iter_events, iter_values
+from ._version import __version__
 
 __all__ = [
     "COMPILED",
@@ -45,6 +47,7 @@ __all__ = [
     "IncompleteJSONError",
     "JSONSyntaxError",
     "Kind",
+    "LeafChunker",
     "LimitError",
     "Options",
     "OptionsError",
@@ -60,6 +63,7 @@ __all__ = [
     "TextChunker",
     "UnspoolError",
     "ValueParser",
+    "Writer",
     "__version__",
     "achunk_snapshots",
     "aiter_events",

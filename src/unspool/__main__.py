@@ -17,7 +17,7 @@ def main() -> None:
     if lacking:
         sys.exit(f"unspool: the command needs {' and '.join(lacking)}: pip install 'unspool[cli]'")
     try:
-        from .cli.main import main as run
+        from .tools.cli.main import main as run
 
         run()
     except KeyboardInterrupt:

@@ -17,14 +17,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard, final
 
-from .errors import PatchError, StateError
-from .events import Kind
+from ._errors import PatchError, StateError
+from ._events import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from .events import Event
-    from .path import Path, Step
+    from ._events import Event
+    from ._path import Path, Step
 
 __all__ = ["Operation", "Patcher", "apply", "ops"]
 

@@ -28,15 +28,15 @@ import sys
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, final
 
-from .errors import PatternError
-from .events import Kind
-from .path import Path, name_end, read_index, read_quoted
+from ._errors import PatternError
+from ._events import Kind
+from ._path import Path, name_end, read_index, read_quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from .events import Event
-    from .path import Step
+    from ._events import Event
+    from ._path import Step
 
 __all__ = ["Pattern", "Selector", "compile", "matches"]
 

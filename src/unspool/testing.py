@@ -12,19 +12,19 @@ from random import Random
 from reprlib import Repr
 from typing import TYPE_CHECKING, Any, AnyStr, Final, NoReturn, TypeGuard, TypeVar, final
 
-from .chunker.values import append_whole, copied
-from .core.options import Options
-from .core.writer import Writer
-from .errors import OptionsError
-from .missing import MISSING
-from .path import ROOT, Path
-from .streams import iter_values
+from ._chunker.values import append_whole, copied
+from ._errors import OptionsError
+from ._grammar.writer import Writer
+from ._missing import MISSING
+from ._options import Options
+from ._path import ROOT, Path
+from ._streams import iter_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
-    from .events import Event
-    from .path import Step
+    from ._events import Event
+    from ._path import Step
 
 __all__ = ["assert_cutting_is_not_observable", "assert_only_grows", "every_cut", "random_cuts", "snapshots_of"]
 

@@ -13,7 +13,7 @@ from tests.support import corpus, strategies
 from tests.support.observe import observe
 from tests.support.oracle import Dialect, read, same
 from unspool import Event, FragmentParser, Options
-from unspool.core.writer import Writer
+from unspool._grammar.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

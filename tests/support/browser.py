@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Dialog, FilePayload
     from playwright.sync_api import Page as RawPage
 
-    from unspool.studio.server import StudioServer
+    from unspool.tools.studio.server import StudioServer
 
 __all__ = ["COUNT", "REFUSED", "WIDE", "Page", "chromium", "close_unless_needed", "launched", "why_not"]
 

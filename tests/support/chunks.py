@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from unspool import MISSING
-from unspool.llm.deltas import (
+from unspool.llm._deltas import (
     BlockEnd,
     Delta,
     Finish,

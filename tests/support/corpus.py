@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from unspool.errors import Code
+from unspool._errors import Code
 
 from .oracle import MISSING, Steps
 

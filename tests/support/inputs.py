@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from unspool.viewer.inputs import Guess, InputKind
-from unspool.viewer.opening import CUT, Opening
-from unspool.viewer.recordings import HEADER, Recorder
+from unspool.tools.viewer.inputs import Guess, InputKind
+from unspool.tools.viewer.opening import CUT, Opening
+from unspool.tools.viewer.recordings import HEADER, Recorder
 
 if TYPE_CHECKING:
-    from unspool.viewer.timeline import Timeline
+    from unspool.tools.viewer.timeline import Timeline
 
 __all__ = ["CALLED", "INPUTS", "TRIP", "Sample", "recorded", "sse", "timeline_of"]
 

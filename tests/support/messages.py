@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from unspool import MISSING
 from unspool.llm import Config, finish, reduce, start
-from unspool.llm.deltas import Finish, ToolCallDelta
-from unspool.typed.shape import AnyShape, ArrayShape, Field, LeafShape, ObjectShape
+from unspool.llm._deltas import Finish, ToolCallDelta
+from unspool.typed._shape import AnyShape, ArrayShape, Field, LeafShape, ObjectShape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from unspool.llm import MessageError, MessageState, Quirk, ToolCall
-    from unspool.llm.deltas import Delta
-    from unspool.typed.shape import Shape
+    from unspool.llm._deltas import Delta
+    from unspool.typed._shape import Shape
 
 STRING = LeafShape(frozenset({"string"}), "a string", streams=True)
 NUMBER = LeafShape(frozenset({"number"}), "a number")

@@ -14,7 +14,7 @@ from decimal import Decimal
 from string import hexdigits
 from typing import Any, Final, Literal, NamedTuple
 
-from unspool.errors import Code
+from unspool._errors import Code
 
 Status = Literal["done", "open", "dead"]
 Steps = tuple[str | int, ...]
@@ -46,7 +46,7 @@ ENDINGS = {"zero", "whole", "fraction", "power", "negative power"}
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
-    """The options that `read` takes, named and preset as in `unspool.core.options.Options`."""
+    """The options that `read` takes, named and preset as in `unspool._options.Options`."""
 
     max_depth: int | None = 128
     max_chars: int | None = 16 * 1024 * 1024

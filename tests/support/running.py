@@ -23,7 +23,7 @@ from unittest import mock
 import pytest
 from typer.main import get_command
 
-from unspool.cli.main import app
+from unspool.tools.cli.main import app
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

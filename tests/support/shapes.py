@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from tests.support.strategies import Tape, spell
 from unspool import Path
-from unspool.tree.nodes import ContainerNode, ObjectNode
+from unspool._tree.nodes import ContainerNode, ObjectNode
 from unspool.typed import Problem
-from unspool.typed.shape import (
+from unspool.typed._shape import (
     ALL_KINDS,
     IGNORED,
     AnyShape,
@@ -31,7 +31,7 @@ from unspool.typed.shape import (
     ShapeError,
     TupleShape,
 )
-from unspool.typed.unions import UnionShape
+from unspool.typed._unions import UnionShape
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
 
     from unspool import ParserState
-    from unspool.path import Step
-    from unspool.tree.nodes import Node
+    from unspool._path import Step
+    from unspool._tree.nodes import Node
     from unspool.typed import Resolution
 
 HIDDEN: Any = object()

@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from unspool.llm.sse import SSEDecoder
+from unspool.llm._sse import SSEDecoder
 from unspool.patch import apply
-from unspool.studio.server import StudioServer
-from unspool.studio.settings import Settings
+from unspool.tools.studio.server import StudioServer
+from unspool.tools.studio.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
-    from unspool.llm.sse import SSEEvent
-    from unspool.studio.requests import Order
+    from unspool.llm._sse import SSEEvent
+    from unspool.tools.studio.requests import Order
 
 __all__ = ["PATIENCE", "Answer", "Client", "Follower", "applied", "running", "until"]
 

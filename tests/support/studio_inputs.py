@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from unspool.viewer.recordings import HEADER
+from unspool.tools.viewer.recordings import HEADER
 
 __all__ = ["INPUTS", "TRIP"]
 

@@ -1,14 +1,14 @@
 """What language models send: streams of events and lines, their chunks, and the message that they make."""
 
-from .calls import ToolCall
-from .changes import MessageEvent, changes
-from .config import Config
-from .faults import Fault, MessageError
-from .formats.registry import deltas_for, detect
-from .gates import Gate, GateStatus
-from .message import MessageState, fail, finish, reduce, reduce_chunk, start, starts_another
-from .quirks import Diagnostic, Quirk
-from .stream import MessageStream
+from ._calls import ToolCall
+from ._changes import MessageEvent, changes
+from ._config import Config
+from ._faults import Fault, MessageError
+from ._formats.registry import deltas_for, detect
+from ._gates import Gate, GateStatus
+from ._message import MessageState, fail, finish, reduce, reduce_chunk, start, starts_another
+from ._quirks import Diagnostic, Quirk
+from ._stream import MessageStream
 
 __all__ = [
     "Config",

@@ -6,12 +6,12 @@
 [{'city': 'Por'}, {'city': 'Porto'}]
 """
 
-from .items import aitems, items
-from .outcome import Complete, Invalid, InvalidError, Missing, Partial, Resolution
-from .partials import Resolver, aiter_partial, iter_partial, partial
-from .policy import Atomic, NotNull, WholeItems
-from .resolve import Cache, resolve
-from .shape import Problem, Shape
+from ._items import aitems, items
+from ._outcome import Complete, Invalid, InvalidError, Missing, Partial, Resolution
+from ._partials import Resolver, aiter_partial, iter_partial, partial
+from ._policy import Atomic, NotNull, WholeItems
+from ._resolve import Cache, resolve
+from ._shape import Problem, Shape
 
 __all__ = [
     "Atomic",

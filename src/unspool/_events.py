@@ -1,0 +1,79 @@
+"""What a reader says: one small immutable object for each thing that became known."""
+
+# Compiled with mypyc.
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, ClassVar, final
+
+from ._native import mypyc_attr
+
+if TYPE_CHECKING:
+    from ._path import Path
+
+__all__ = ["ErrorEvent", "Event", "Kind"]
+
+
+class Kind(StrEnum):
+    """The kinds of event. A member equals its own name in lower case: ``event.kind == "start_object"``."""
+
+    START_OBJECT = "start_object"
+    START_ARRAY = "start_array"
+    START_STRING = "start_string"
+    PARTIAL_STRING = "partial_string"
+    COMPLETE_STRING = "complete_string"
+    COMPLETE_NUMBER = "complete_number"
+    COMPLETE_BOOLEAN = "complete_boolean"
+    COMPLETE_NULL = "complete_null"
+    END_OBJECT = "end_object"
+    END_ARRAY = "end_array"
+    ERROR = "error"
+
+
+@mypyc_attr(acyclic=True)
+class Event:
+    """Something became known about the node `node_id` at `path`.
+
+    `value` is the new text for ``partial_string``, the whole value for the ``complete_`` kinds, the
+    `JSONSyntaxError` for ``error``, and None otherwise. `raw` is a number as the text spelled it.
+    `offset` is the place in the text: the bracket, the quote, the last letter of a literal, the
+    character after a number (it is what ends one), the first character of new string text.
+    """
+
+    __slots__ = ("kind", "node_id", "offset", "path", "raw", "value")
+    __match_args__: ClassVar[tuple[str, ...]] = ("kind", "path", "value")
+
+    def __init__(
+        self, kind: Kind, path: Path, value: Any = None, node_id: int = -1, offset: int = -1, raw: str | None = None
+    ) -> None:
+        self.kind = kind
+        self.path = path
+        self.value = value
+        self.node_id = node_id
+        self.offset = offset
+        self.raw = raw
+
+    def __repr__(self) -> str:
+        value = "" if self.value is None else f", {self.value!r}"
+        return f"Event({self.kind.value}, {self.path}{value}, node_id={self.node_id}, offset={self.offset})"
+
+    def _fields(self) -> tuple[object, ...]:
+        return (self.kind, self.path, self.value, self.node_id, self.offset, self.raw)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Event):
+            return NotImplemented
+        return self._fields() == other._fields() and type(self.value) is type(other.value)
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.node_id, self.offset))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), self._fields()
+
+
+@final
+class ErrorEvent(Event):
+    """An event of kind ``error``: the one that can be part of a cycle, as soon as its error is raised."""
+
+    __slots__ = ()

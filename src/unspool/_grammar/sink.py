@@ -1,0 +1,134 @@
+"""The waist: what a reader calls, once for each thing that became known.
+
+A `Sink` takes the stream of events in its compact form, without objects; `EventList` makes `Event`s of it.
+Whoever needs no events (a tree, a plain value) is another sink, so the grammar stands in one place and
+nobody pays for objects that nobody sees.
+
+A value is announced with the `key` under which it stands, or None and its `index` in an array.
+"""
+
+# Compiled with mypyc.
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, final
+
+from .._events import ErrorEvent, Event, Kind
+from .._path import ROOT, Path
+
+if TYPE_CHECKING:
+    from .._errors import JSONSyntaxError
+    from .._native import i64
+
+# A member of an enum is looked up by name each time; these are not.
+START_OBJECT: Final = Kind.START_OBJECT
+START_ARRAY: Final = Kind.START_ARRAY
+START_STRING: Final = Kind.START_STRING
+PARTIAL_STRING: Final = Kind.PARTIAL_STRING
+COMPLETE_STRING: Final = Kind.COMPLETE_STRING
+COMPLETE_NUMBER: Final = Kind.COMPLETE_NUMBER
+COMPLETE_BOOLEAN: Final = Kind.COMPLETE_BOOLEAN
+COMPLETE_NULL: Final = Kind.COMPLETE_NULL
+END_OBJECT: Final = Kind.END_OBJECT
+END_ARRAY: Final = Kind.END_ARRAY
+ERROR: Final = Kind.ERROR
+
+
+class Sink:
+    """What a reader calls. This one forgets everything: it is for those who only want to know where it ends."""
+
+    __slots__ = ()
+
+    def start_container(self, is_object: bool, key: str | None, index: i64, node_id: i64, offset: i64) -> None:
+        """An object or an array opened."""
+
+    def end_container(self, is_object: bool, node_id: i64, offset: i64) -> None:
+        """The innermost open object or array closed."""
+
+    def start_string(self, key: str | None, index: i64, node_id: i64, offset: i64) -> None:
+        """A string value opened."""
+
+    def grow_string(self, text: str, offset: i64) -> None:
+        """The open string has more text."""
+
+    def end_string(self, text: str, offset: i64) -> None:
+        """The open string closed; `text` is the whole of it."""
+
+    def whole_string(self, key: str | None, index: i64, text: str, node_id: i64, start: i64, end: i64) -> None:
+        """A string value opened and closed within one fragment, between the quotes at `start` and `end`."""
+
+    def number(self, key: str | None, index: i64, value: object, raw: str, node_id: i64, offset: i64) -> None:
+        """A number ended."""
+
+    def literal(self, key: str | None, index: i64, value: bool | None, node_id: i64, offset: i64) -> None:
+        """One of true, false and null ended."""
+
+    def error(self, error: JSONSyntaxError, node_id: i64, goes_on: bool) -> None:
+        """The text is broken inside the node `node_id`. If reading goes on, then without the string that was open."""
+
+
+@final
+class EventList(Sink):
+    """Makes events. `take` hands over what has come since the last time."""
+
+    __slots__ = ("_container", "_string", "_string_id", "errors", "events")
+
+    def __init__(self, container: Path | None = None, string: Path = ROOT, string_id: int = -1) -> None:
+        self.errors: list[JSONSyntaxError] = []
+        self.events: list[Event] = []
+        self._container = container  # the path of the innermost open container
+        self._string = string  # the path of the open string
+        self._string_id = string_id
+
+    def take(self) -> list[Event]:
+        events = self.events
+        self.events = []
+        return events
+
+    def _path(self, key: str | None, index: i64) -> Path:
+        container = self._container
+        if container is None:
+            return ROOT
+        if key is None:
+            return Path(container, index)
+        return Path(container, key)
+
+    def start_container(self, is_object: bool, key: str | None, index: i64, node_id: i64, offset: i64) -> None:
+        path = self._container = self._path(key, index)
+        self.events.append(Event(START_OBJECT if is_object else START_ARRAY, path, None, node_id, offset, None))
+
+    def end_container(self, is_object: bool, node_id: i64, offset: i64) -> None:
+        path = self._container
+        assert path is not None
+        self.events.append(Event(END_OBJECT if is_object else END_ARRAY, path, None, node_id, offset, None))
+        self._container = path.parent
+
+    def start_string(self, key: str | None, index: i64, node_id: i64, offset: i64) -> None:
+        path = self._string = self._path(key, index)
+        self._string_id = node_id
+        self.events.append(Event(START_STRING, path, None, node_id, offset, None))
+
+    def grow_string(self, text: str, offset: i64) -> None:
+        self.events.append(Event(PARTIAL_STRING, self._string, text, self._string_id, offset, None))
+
+    def end_string(self, text: str, offset: i64) -> None:
+        self.events.append(Event(COMPLETE_STRING, self._string, text, self._string_id, offset, None))
+
+    def whole_string(self, key: str | None, index: i64, text: str, node_id: i64, start: i64, end: i64) -> None:
+        container = self._container
+        path = ROOT if container is None else Path(container, index if key is None else key)
+        events = self.events
+        events.append(Event(START_STRING, path, None, node_id, start, None))
+        if text:
+            events.append(Event(PARTIAL_STRING, path, text, node_id, start + 1, None))
+        events.append(Event(COMPLETE_STRING, path, text, node_id, end, None))
+
+    def number(self, key: str | None, index: i64, value: object, raw: str, node_id: i64, offset: i64) -> None:
+        self.events.append(Event(COMPLETE_NUMBER, self._path(key, index), value, node_id, offset, raw))
+
+    def literal(self, key: str | None, index: i64, value: bool | None, node_id: i64, offset: i64) -> None:
+        kind = COMPLETE_NULL if value is None else COMPLETE_BOOLEAN
+        self.events.append(Event(kind, self._path(key, index), value, node_id, offset, None))
+
+    def error(self, error: JSONSyntaxError, node_id: i64, goes_on: bool) -> None:
+        self.errors.append(error)
+        self.events.append(ErrorEvent(ERROR, error.path, error, node_id, error.offset, None))

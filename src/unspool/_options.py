@@ -1,0 +1,140 @@
+"""What a reader accepts and where it stops: the dialect and the limits, frozen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, final
+
+from ._errors import OptionsError
+
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+__all__ = ["Options"]
+
+MIB: Final = 1024 * 1024
+
+CHOICES: Final = {
+    "duplicate_keys": ("last", "error"),
+    "surrogates": ("replace", "error", "keep"),
+    "trailing": ("error", "ignore"),
+    "floats": ("float", "decimal"),
+    "on_error": ("stop", "skip"),
+}
+LIMITS: Final = ("max_depth", "max_chars", "max_string", "max_key", "max_number", "max_errors")
+FLAGS: Final = ("trailing_commas", "multiple")
+
+
+@final
+class Options:
+    """How to read. The defaults are strict RFC 8259 with limits that fit what a model writes.
+
+    Every limit counts characters, except `max_depth` and `max_errors`; None takes it away. A text that goes over one is
+    refused at the same offset however it is cut, before the memory is taken.
+    """
+
+    # Not a dataclass: importing those takes longer than importing all the rest of unspool.
+    __slots__ = (*LIMITS, *FLAGS, *CHOICES)
+
+    max_depth: int | None
+    """How many objects and arrays may be open at once."""
+    max_chars: int | None
+    """The length of the whole text, up to the end of the value where what follows is ignored."""
+    max_string: int | None
+    """The length of one string, decoded."""
+    max_key: int | None
+    """The length of one key, decoded."""
+    max_number: int | None
+    """The length of one number as it is written."""
+    max_errors: int | None
+    """How many errors may be skipped before one ends the reading: each of them is kept."""
+    duplicate_keys: Literal["last", "error"]
+    """A key that comes twice in one object: the last one wins, or it is an error."""
+    surrogates: Literal["replace", "error", "keep"]
+    """An escape that is half of a surrogate pair: U+FFFD instead, an error, or kept as it is."""
+    trailing_commas: bool
+    """Accept a comma before a closing bracket."""
+    multiple: bool
+    """Accept several values one after another, or one a line."""
+    trailing: Literal["error", "ignore"]
+    """What follows the value: an error, or ignored."""
+    floats: Literal["float", "decimal"]
+    """Numbers with a fraction or an exponent: float, or decimal.Decimal."""
+    on_error: Literal["stop", "skip"]
+    """At an error: stop, or drop the broken value and go on after it."""
+
+    def __init__(
+        self,
+        *,
+        max_depth: int | None = 128,
+        max_chars: int | None = 16 * MIB,
+        max_string: int | None = 16 * MIB,
+        max_key: int | None = MIB // 16,
+        max_number: int | None = 1000,
+        max_errors: int | None = 1000,
+        duplicate_keys: Literal["last", "error"] = "last",
+        surrogates: Literal["replace", "error", "keep"] = "replace",
+        trailing_commas: bool = False,
+        multiple: bool = False,
+        trailing: Literal["error", "ignore"] = "error",
+        floats: Literal["float", "decimal"] = "float",
+        on_error: Literal["stop", "skip"] = "stop",
+    ) -> None:
+        given = locals()
+        for name, choices in CHOICES.items():
+            if given[name] not in choices:
+                raise OptionsError(f"{name} must be {' or '.join(map(repr, choices))}")
+        for name in LIMITS:
+            limit = given[name]
+            if limit is not None and (type(limit) is not int or limit < 0):
+                raise OptionsError(f"{name} must be a whole number from 0 up, or None")
+        for name in FLAGS:
+            if type(given[name]) is not bool:
+                raise OptionsError(f"{name} must be True or False")
+        for name in self.__slots__:
+            object.__setattr__(self, name, given[name])
+
+    def as_dict(self) -> dict[str, Any]:
+        """All options by name: ``Options(**options.as_dict()) == options``."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def replace(self, **changes: Any) -> Options:
+        """These options with some of them changed."""
+        return Options(**{**self.as_dict(), **changes})
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError("options do not change; replace() makes others")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError("options do not change; replace() makes others")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Options):
+            return NotImplemented
+        return self.as_dict() == other.as_dict()
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.as_dict().values()))
+
+    def __repr__(self) -> str:
+        default = DEFAULTS.as_dict()
+        changed = {name: value for name, value in self.as_dict().items() if value != default[name]}
+        return f"Options({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _restore, (self.as_dict(),)
+
+
+def _restore(options: dict[str, Any]) -> Options:
+    return Options(**options)
+
+
+DEFAULTS: Final = Options()
+
+
+def chosen_options(options: object) -> Options:
+    """The options that a caller gave, or the defaults for None. Raises `OptionsError` for anything else."""
+    if options is None:
+        return DEFAULTS
+    if not isinstance(options, Options):
+        raise OptionsError(f"options must be Options or None, not {type(options).__name__}")
+    return options

@@ -1,0 +1,200 @@
+"""Where a value stands in its document: ``$.days[0].title``.
+
+A path is a linked list from the leaf to the root. Making the path of a child is one small object that
+shares the whole path of its parent, so every event can carry one, and old ones stay valid for free.
+"""
+
+# Compiled with mypyc.
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, ClassVar, final
+
+from ._errors import PatternError
+from ._quoting import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["ROOT", "Path", "Step"]
+
+Step = str | int
+"""A key of an object or an index of an array."""
+
+MOST_INDEX = 2**53 - 1  # RFC 9535, section 2.1
+
+
+@final
+class Path:
+    """An immutable path, equal to and hashable like the tuple of its steps.
+
+    >>> path = Path.of("days", 0, "title")
+    >>> str(path), path.pointer, path == ("days", 0, "title")
+    ('$.days[0].title', '/days/0/title', True)
+    """
+
+    __slots__ = ("_steps", "parent", "step")
+    __match_args__: ClassVar[tuple[str, ...]] = ("parent", "step")
+
+    def __init__(self, parent: Path | None, step: Step | None) -> None:
+        """The child of `parent` at `step`. From outside, `Path.of` and `path / step` read better."""
+        self.parent = parent
+        self.step = step
+        self._steps: tuple[Step, ...] | None = None
+
+    @staticmethod
+    def of(*steps: Step) -> Path:
+        """The path with these steps."""
+        path = ROOT
+        for step in steps:
+            path = Path(path, step)
+        return path
+
+    @staticmethod
+    def parse(text: str) -> Path:
+        """Read a path as `str(path)` writes it. Raises `PatternError` for anything else."""
+        return _parse(text)
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps from the root to here."""
+        steps = self._steps
+        if steps is None:
+            backwards: list[Step] = []
+            path = self
+            while path.parent is not None and path.step is not None:
+                backwards.append(path.step)
+                path = path.parent
+            steps = self._steps = tuple(reversed(backwards))
+        return steps
+
+    @property
+    def pointer(self) -> str:
+        """The path as a JSON Pointer (RFC 6901)."""
+        return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in self.steps)
+
+    def __truediv__(self, step: Step) -> Path:
+        return Path(self, step)
+
+    def __str__(self) -> str:
+        return "$" + "".join([_segment(step) for step in self.steps])
+
+    def __repr__(self) -> str:
+        return f"Path.parse({str(self)!r})"
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __bool__(self) -> bool:
+        return True  # the root is a path too, whatever its length
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self.steps)
+
+    def __getitem__(self, index: int) -> Step:
+        return self.steps[index]
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if isinstance(other, Path):
+            return self.steps == other.steps
+        if isinstance(other, tuple):
+            return self.steps == other
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.steps)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Path.of, self.steps
+
+
+ROOT = Path(None, None)
+"""The path of the whole document, ``$``."""
+
+
+def _segment(step: Step) -> str:
+    if isinstance(step, int):
+        return f"[{step}]"
+    if step.isidentifier():
+        return "." + step
+    quoted = quote(step)
+    if not quoted.isprintable():  # paths are shown in messages, which stay one line and are what they look like
+        quoted = "".join([c if c.isprintable() else json.dumps(c)[1:-1] for c in quoted])
+    return f"[{quoted}]"
+
+
+def _parse(text: str) -> Path:
+    if not text.startswith("$"):
+        raise PatternError("a path starts with '$'", 0)
+    path, at = ROOT, 1
+    while at < len(text):
+        if text[at] == ".":
+            name, at = read_name(text, at + 1)
+            path = Path(path, name)
+        elif text[at] == "[":
+            step, at = read_quoted(text, at + 1) if text[at + 1 : at + 2] in {'"', "'"} else read_index(text, at + 1)
+            if text[at : at + 1] != "]":
+                raise PatternError("expected ']'", at)
+            path, at = Path(path, step), at + 1
+        else:
+            raise PatternError("expected '.' or '['", at)
+    return path
+
+
+# The three ways to write a step. The patterns of select.py are made of them too.
+
+
+def read_name(text: str, start: int) -> tuple[str, int]:
+    """The bare name at `start`, and where it ends."""
+    end = name_end(text, start)
+    if end == start:
+        raise PatternError("expected a name", start)
+    return text[start:end], end
+
+
+def name_end(text: str, start: int) -> int:
+    """Where the bare name at `start` ends; at `start`, if there is none (RFC 9535, section 2.5.1.1)."""
+    end = start
+    while end < len(text):
+        character = text[end]
+        if character < "\x80":
+            is_in_name = character.isalpha() or character == "_" or (end > start and character.isdigit())
+        else:
+            is_in_name = not 0xD800 <= ord(character) <= 0xDFFF  # half a surrogate pair
+        if not is_in_name:
+            break
+        end += 1
+    return end
+
+
+def read_index(text: str, start: int) -> tuple[int, int]:
+    """The index at `start`, and where it ends."""
+    end = start
+    while end < len(text) and "0" <= text[end] <= "9":
+        end += 1
+    digits = text[start:end]
+    if not digits or (digits[0] == "0" and digits != "0"):
+        raise PatternError("expected an index", start)
+    if len(digits) > 16 or int(digits) > MOST_INDEX:
+        raise PatternError(f"an index is at most {MOST_INDEX}", start)
+    return int(digits), end
+
+
+def read_quoted(text: str, start: int) -> tuple[str, int]:
+    """The key in single or double quotes at `start`, and where it ends."""
+    mark = text[start]
+    json_text: list[str] = []
+    end = start + 1
+    while end < len(text) and text[end] != mark:
+        piece = text[end : end + 2] if text[end] == "\\" else text[end]
+        json_text.append("'" if piece == "\\'" == "\\" + mark else '\\"' if piece == '"' else piece)
+        end += len(piece)
+    try:
+        key: str = json.loads('"' + "".join(json_text) + '"')
+    except ValueError:
+        raise PatternError("expected a quoted key", start) from None
+    if end >= len(text):
+        raise PatternError("a quoted key that does not end", start)
+    return key, end + 1

@@ -1,0 +1,348 @@
+"""Immutable nodes: what stands in the text, and what it is worth.
+
+A node never changes. A closed one is the same object in every later tree; an open one is made anew when something
+inside it changed, and shares the children before it. Ids are given in document order, so a node is found by its id
+with one bisection a level, and no table is needed.
+"""
+
+# Compiled with mypyc.
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, final
+
+from .._native import mypyc_attr
+from .._path import Path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .._native import i64
+    from .._path import Step
+
+__all__ = ["ArrayNode", "BooleanNode", "ContainerNode", "Node", "NullNode", "NumberNode", "ObjectNode", "StringNode"]
+
+NO_PARENT: Final = -1
+
+
+@mypyc_attr(acyclic=True)
+class Node:
+    """What all nodes have: `id`, `parent_id` (-1 at the root), `kind`, `closed`, `value`."""
+
+    __slots__ = ("closed", "id", "parent_id")
+
+    kind: ClassVar[str] = ""
+
+    def __init__(self, id: int, parent_id: int, closed: bool) -> None:
+        self.id = id
+        self.parent_id = parent_id
+        self.closed = closed
+
+    @property
+    def value(self) -> Any:
+        """The plain value: what json.loads would give, as far as it is known."""
+        raise NotImplementedError
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        """The nodes inside, in document order, with every occurrence of a key that comes twice."""
+        return ()
+
+    def walk(self) -> Iterator[Node]:
+        """This node and all that are inside it, in document order."""
+        return walk(self)
+
+    def find(self, id: int) -> Node | None:
+        """The node with this id, here or inside."""
+        node: Node | None = self
+        while node is not None and node.id != id:
+            node = node.child_around(id)
+        return node
+
+    def at(self, path: str | Path | tuple[Step, ...]) -> Node | None:
+        """The node at this path, seen from here; None where there is none."""
+        node: Node | None = self
+        for step in Path.parse(path) if isinstance(path, str) else path:
+            if node is None:
+                return None
+            node = node.child_at(step)
+        return node
+
+    def child_around(self, id: int) -> Node | None:
+        """The child that has this id, or the node with this id inside it."""
+        return None
+
+    def child_at(self, step: Step) -> Node | None:
+        """The child under this key or index."""
+        return None
+
+    def _fields(self) -> tuple[object, ...]:
+        return (self.id, self.parent_id, self.closed)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Node):
+            return NotImplemented
+        return flat(self) == flat(other)
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.id, self.closed))
+
+    def __copy__(self) -> Node:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Node:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a node cannot be pickled; a ParserState, or the value of a node, can")
+
+    def __repr__(self) -> str:
+        state = "" if self.closed else ", open"
+        return f"{type(self).__name__}({self.value!r}, id={self.id}{state})"
+
+
+@final
+@mypyc_attr(acyclic=True)
+class StringNode(Node):
+    """A string, or as much of it as is known."""
+
+    __slots__ = ("text",)
+
+    kind: ClassVar[str] = "string"
+    __match_args__: ClassVar[tuple[str, ...]] = ("text",)
+
+    def __init__(self, id: int, parent_id: int, closed: bool, text: str) -> None:
+        self.id = id
+        self.parent_id = parent_id
+        self.closed = closed
+        self.text = text
+
+    @property
+    def value(self) -> Any:
+        return self.text
+
+    def _fields(self) -> tuple[object, ...]:
+        return (self.id, self.parent_id, self.closed, self.text)
+
+
+@final
+@mypyc_attr(acyclic=True)
+class NumberNode(Node):
+    """A number: its value, and as the text spelled it."""
+
+    __slots__ = ("number", "raw")
+
+    kind: ClassVar[str] = "number"
+    __match_args__: ClassVar[tuple[str, ...]] = ("value", "raw")
+
+    def __init__(self, id: int, parent_id: int, number: object, raw: str) -> None:
+        self.id = id
+        self.parent_id = parent_id
+        self.closed = True
+        self.number = number
+        self.raw = raw
+
+    @property
+    def value(self) -> Any:
+        return self.number
+
+    def _fields(self) -> tuple[object, ...]:
+        return (self.id, self.parent_id, self.raw, type(self.number))
+
+
+@final
+@mypyc_attr(acyclic=True)
+class BooleanNode(Node):
+    """True or false."""
+
+    __slots__ = ("flag",)
+
+    kind: ClassVar[str] = "boolean"
+    __match_args__: ClassVar[tuple[str, ...]] = ("value",)
+
+    def __init__(self, id: int, parent_id: int, flag: bool) -> None:
+        self.id = id
+        self.parent_id = parent_id
+        self.closed = True
+        self.flag = flag
+
+    @property
+    def value(self) -> Any:
+        return self.flag
+
+    def _fields(self) -> tuple[object, ...]:
+        return (self.id, self.parent_id, self.flag)
+
+
+@final
+@mypyc_attr(acyclic=True)
+class NullNode(Node):
+    """Null."""
+
+    __slots__ = ()
+
+    kind: ClassVar[str] = "null"
+
+    def __init__(self, id: int, parent_id: int) -> None:
+        self.id = id
+        self.parent_id = parent_id
+        self.closed = True
+
+    @property
+    def value(self) -> Any:
+        return None
+
+
+NO_NODES: Final[list[Node]] = []  # never changed
+
+
+@mypyc_attr(acyclic=True)
+class ContainerNode(Node):
+    """An array or an object: the first `size` of a list of closed children, and the one that is still open, if any."""
+
+    __slots__ = ("_items", "_open", "_plain", "_size")
+
+    def __init__(
+        self, id: int, parent_id: int, closed: bool, items: list[Node], size: int, open: Node | None, plain: object
+    ) -> None:
+        self.id = id
+        self.parent_id = parent_id
+        self.closed = closed
+        self._items = items
+        self._size = size
+        self._open = NO_NODES if open is None else [open]  # in a list: freeing those goes to any depth
+        self._plain = plain
+
+    @property
+    def value(self) -> Any:
+        return self._plain
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return (*self._items[: self._size], *self._open)
+
+    def child(self, index: int) -> Node:
+        """The child at this place, among all of them."""
+        if not 0 <= index < len(self):
+            raise IndexError("no such child")
+        return self._items[index] if index < self._size else self._open[0]
+
+    def child_around(self, id: int) -> Node | None:
+        if self._open and id >= self._open[0].id:
+            return self._open[0]
+        low: i64 = 0
+        high: i64 = self._size
+        while low < high:  # how many children start at this id or before
+            middle = (low + high) // 2
+            if self._items[middle].id <= id:
+                low = middle + 1
+            else:
+                high = middle
+        return self._items[low - 1] if low > 0 else None
+
+    def __len__(self) -> int:
+        return self._size + len(self._open)
+
+    def __bool__(self) -> bool:
+        return True  # an empty container is a node too
+
+    def __iter__(self) -> Iterator[Node]:
+        return iter(self.children)
+
+
+@final
+@mypyc_attr(acyclic=True)
+class ArrayNode(ContainerNode):
+    """An array: `node[0]`, `len(node)`, `for child in node`."""
+
+    __slots__ = ()
+
+    kind: ClassVar[str] = "array"
+    __match_args__: ClassVar[tuple[str, ...]] = ("children",)
+
+    def child_at(self, step: Step) -> Node | None:
+        if isinstance(step, int) and 0 <= step < len(self):
+            return self.child(step)
+        return None
+
+    def __getitem__(self, index: int) -> Node:
+        return self.child(index + len(self) if index < 0 else index)
+
+
+@final
+@mypyc_attr(acyclic=True)
+class ObjectNode(ContainerNode):
+    """An object: `node["key"]`; `keys` go with `children`, one for each, also where a key comes twice."""
+
+    __slots__ = ("_keys", "_open_key")
+
+    kind: ClassVar[str] = "object"
+    __match_args__: ClassVar[tuple[str, ...]] = ("keys", "children")
+
+    def __init__(
+        self,
+        id: int,
+        parent_id: int,
+        closed: bool,
+        items: list[Node],
+        size: int,
+        open: Node | None,
+        plain: object,
+        keys: list[str],
+        open_key: str | None,
+    ) -> None:
+        self.id = id
+        self.parent_id = parent_id
+        self.closed = closed
+        self._items = items
+        self._size = size
+        self._open = NO_NODES if open is None else [open]  # in a list: freeing those goes to any depth
+        self._plain = plain
+        self._keys = keys
+        self._open_key = open_key
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return (*self._keys[: self._size], *([] if self._open_key is None else [self._open_key]))
+
+    @property
+    def duplicates(self) -> frozenset[str]:
+        """The keys that come more than once."""
+        seen: set[str] = set()
+        return frozenset([key for key in self.keys if key in seen or seen.add(key)])  # type: ignore[func-returns-value]
+
+    def child_at(self, step: Step) -> Node | None:
+        """The last child under this key: the one that counts."""
+        if self._open_key is not None and step == self._open_key:
+            return self._open[0]
+        for index in range(self._size - 1, -1, -1):
+            if self._keys[index] == step:
+                return self._items[index]
+        return None
+
+    def __getitem__(self, key: object) -> Node:
+        node = self.child_at(key) if isinstance(key, str) else None
+        if node is None:
+            raise KeyError(key)
+        return node
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and self.child_at(key) is not None
+
+    def _fields(self) -> tuple[object, ...]:
+        return (self.id, self.parent_id, self.closed, self.keys)
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """A node and all inside it, in document order."""
+    stack = [node]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(node.children))
+
+
+def flat(node: Node) -> list[tuple[object, ...]]:
+    """All that there is to know of a node and those inside it: two are equal when this is."""
+    return [(inner.kind, len(inner.children), *inner._fields()) for inner in walk(node)]

@@ -1,0 +1,98 @@
+"""Cohere's chat, version 2.
+
+Contents and tool calls are numbered apart: the index of a call counts calls. What the model says before it calls tools,
+its `tool_plan`, is reasoning. A tool without arguments has empty ones.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from .._deltas import Ignored, MessageStart, ReasoningDelta, TextDelta, ToolCallDelta
+from .building import block, call, failure, finish, index, leftovers, usage, words
+from .fields import get, is_record, number, string
+
+if TYPE_CHECKING:
+    from .._deltas import Block, Delta, FinishReason
+
+__all__ = ["deltas", "is_chunk"]
+
+REASONS: Final[dict[str, FinishReason]] = {
+    "complete": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "tool_call": "tool_calls",
+    "error": "error",
+    "error_toxic": "content_filter",
+    "error_limit": "length",
+    "timeout": "error",
+}
+READ: Final = frozenset({"type", "text", "thinking"})
+SILENT: Final = frozenset({"content-end"})
+LEFT_OUT: Final = frozenset({"citation-start", "citation-end", "debug"})
+EVENTS: Final = frozenset({
+    "message-start",
+    "content-start",
+    "content-delta",
+    "tool-plan-delta",
+    "tool-call-start",
+    "tool-call-delta",
+    "tool-call-end",
+    "message-end",
+})  # fmt: skip
+
+
+def is_chunk(chunk: object) -> bool:
+    """Whether this is a chunk of this format."""
+    kind = string(chunk, "type")
+    return kind in EVENTS or kind in SILENT or (kind in LEFT_OUT and kind != "debug")
+
+
+def deltas(chunk: object) -> list[Delta]:
+    """What the chunk says."""
+    kind = string(chunk, "type") or "chunk"
+    delta = get(chunk, "delta")
+    message = get(delta, "message")
+    if kind in {"content-start", "content-delta"}:
+        return _content(get(message, "content"), block(chunk, "index"))
+    if kind == "tool-plan-delta":
+        return words(ReasoningDelta, message, "tool_plan")
+    if kind in {"tool-call-start", "tool-call-delta"}:
+        return _call(chunk, get(message, "tool_calls"))
+    if kind == "tool-call-end":
+        return [ToolCallDelta(index(chunk, "index"), kind="function", is_done=True)]
+    if kind == "message-start":
+        return [MessageStart(string(message, "role"), string(chunk, "id") or None)]
+    if kind == "message-end":
+        return finish(delta, "finish_reason", REASONS) + _usage(get(delta, "usage")) + failure(get(delta, "error"))
+    if kind in SILENT:
+        return []
+    return failure(get(chunk, "error")) or [Ignored(kind, kind in LEFT_OUT)]
+
+
+def _content(content: object, place: Block) -> list[Delta]:
+    if not is_record(content):
+        return [Ignored("content")]
+    found = words(ReasoningDelta, content, "thinking", place) + words(TextDelta, content, "text", place)
+    return found + leftovers(content, READ, ())
+
+
+def _call(chunk: object, tool_call: object) -> list[Delta]:
+    if not is_record(tool_call):
+        return [Ignored("tool_calls")]
+    function = get(tool_call, "function")
+    return call(
+        function,
+        "arguments",
+        index=index(chunk, "index"),
+        id=string(tool_call, "id"),
+        tool=string(function, "name"),
+        kind="function",
+    )
+
+
+def _usage(source: object) -> list[Delta]:
+    tokens = get(source, "tokens")
+    if not is_record(tokens):
+        tokens = get(source, "billed_units")
+    return usage(source, number(tokens, "input_tokens"), number(tokens, "output_tokens"))

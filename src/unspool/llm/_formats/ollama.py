@@ -1,0 +1,81 @@
+"""Ollama's /api/chat: one object a line.
+
+Calls come whole, their arguments as an object. There may be an index in the function; two calls may share one. Ids are
+new, and mostly missing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from .._deltas import Finish, Ignored, MessageStart, ReasoningDelta, TextDelta
+from .building import call, failure, finish, index, leftovers, usage, words
+from .fields import get, is_record, items, number, says, string
+
+if TYPE_CHECKING:
+    from .._deltas import Delta, FinishReason
+
+__all__ = ["deltas", "is_chunk"]
+
+REASONS: Final[dict[str, FinishReason]] = {"stop": "stop", "length": "length"}
+READ: Final = frozenset({"role", "content", "thinking", "tool_calls"})
+LEFT_OUT: Final = frozenset({"images", "tool_name"})
+COUNTS: Final = (
+    "total_duration",
+    "load_duration",
+    "prompt_eval_count",
+    "prompt_eval_duration",
+    "eval_count",
+    "eval_duration",
+)
+
+
+def is_chunk(chunk: object) -> bool:
+    """Whether this is a chunk of this format."""
+    if string(chunk, "error") is not None:
+        return True
+    return isinstance(get(chunk, "done"), bool) and is_record(get(chunk, "message"))
+
+
+def deltas(chunk: object) -> list[Delta]:
+    """What the chunk says."""
+    found = _message(chunk, get(chunk, "message"))
+    if get(chunk, "done") is True:
+        found += finish(chunk, "done_reason", REASONS) or [Finish("stop")]
+        found += usage(_counts(chunk), number(chunk, "prompt_eval_count"), number(chunk, "eval_count"))
+    found += failure(get(chunk, "error"))
+    return found if found or is_chunk(chunk) else [Ignored("chunk")]
+
+
+def _message(chunk: object, message: object) -> list[Delta]:
+    if not is_record(message):
+        return [Ignored("message")] if says(message) else []
+    found: list[Delta] = []
+    role = string(message, "role")
+    if role:
+        found.append(MessageStart(role, None, string(chunk, "model") or None))
+    found += words(ReasoningDelta, message, "thinking") + words(TextDelta, message, "content")
+    for tool_call in items(message, "tool_calls"):
+        found += _tool_call(tool_call)
+    return found + leftovers(message, READ, LEFT_OUT)
+
+
+def _tool_call(tool_call: object) -> list[Delta]:
+    function = get(tool_call, "function")
+    if not is_record(function):
+        return [Ignored("tool_calls")]
+    return call(
+        function,
+        "arguments",
+        index=index(function, "index"),
+        id=string(tool_call, "id"),
+        tool=string(function, "name"),
+        kind="function",
+        is_done=True,
+    )
+
+
+def _counts(chunk: object) -> dict[str, int]:
+    """The numbers of the last line: tokens, and times in nanoseconds."""
+    counts = {name: number(chunk, name) for name in COUNTS}
+    return {name: count for name, count in counts.items() if count is not None}

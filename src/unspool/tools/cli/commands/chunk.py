@@ -1,0 +1,189 @@
+"""`unspool chunk`: snapshots to fragments, for pipes."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, final
+
+import typer
+
+from ...._chunker.snapshots import SnapshotChunker
+from ...._errors import JSONSyntaxError, UnspoolError
+from ...._events import Kind as EventKind
+from ...._options import Options
+from ...._parser import FragmentParser
+from ...._text.utf8 import decode
+from ...viewer.fields import CLOSINGS, COMPLETIONS
+from ...viewer.inputs import InputKind
+from ..options import File, Kind, Times
+from ..progress import progress
+from ..reading import STANDARD_INPUT, Input, noted_time, timed_items
+from ..terminal import NOTHING, Complaints, UsageError, guarded, shown, write_line, write_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ...._events import Event
+    from ...viewer.inputs import Guess, Item
+
+__all__ = ["SplitError", "Splitter", "chunk"]
+
+
+class OnConflict(StrEnum):
+    """What is done about a snapshot that contradicts what is written."""
+
+    RAISE = "raise"
+    KEEP = "keep"
+
+
+Raw = Annotated[bool, typer.Option("--raw", help="Write the text itself, and not each piece as a JSON string.")]
+Conflict = Annotated[
+    OnConflict,
+    typer.Option("--on-conflict", help="At a snapshot that contradicts what is written: stop, or keep that."),
+]
+Patience = Annotated[
+    int,
+    typer.Option("--patience", min=0, help="For how many further snapshots what waits must stay the same to be whole."),
+]
+
+
+def chunk(
+    file: File = STANDARD_INPUT,
+    raw: Raw = False,
+    on_conflict: Conflict = OnConflict.RAISE,
+    patience: Patience = 0,
+    times: Times = False,
+    kind: Kind = None,
+) -> None:
+    """The text of a document that comes as snapshots: whole JSON values in, fragments of the text out."""
+    with guarded(Input(file).name):
+        if raw and times:
+            raise UsageError("--raw leaves no place for --times")
+        chunker = SnapshotChunker(on_conflict=on_conflict.value, patience=patience, options=Options(max_chars=None))
+        source = Input(file, kind)
+        complaints = Complaints(source.name)
+        time: float | None = None
+        is_empty = True
+        for time, snapshot in _snapshots(source):
+            is_empty = False
+            known = len(chunker.conflicts)
+            _write(chunker.process(snapshot), raw, times, time)
+            for conflict in chunker.conflicts[known:]:
+                complaints.add(str(conflict))
+        if is_empty:
+            complaints.add(NOTHING)
+        _write(chunker.flush(), raw, times, time)
+        if raw:
+            write_text("\n")
+        complaints.settle()
+
+
+def _snapshots(source: Input) -> Iterator[tuple[float | None, str]]:
+    opening = source.opening(snapshots=False)
+    splitter = Splitter()
+    time: float | None = None
+    with progress(source, shares_terminal=True) as took:
+        for timed in timed_items(source, opening, took):
+            found = opening.found
+            assert found is not None
+            if found.is_message:
+                what = "chunk reads snapshots; what a provider streams is read by: unspool message"
+                raise UsageError(f"{source.name}: {what}")
+            time = noted_time(opening, timed.time)
+            for snapshot in splitter.feed(_text_of(found, timed.item)):
+                yield time, snapshot
+    for snapshot in splitter.close():
+        yield time, snapshot
+
+
+def _text_of(found: Guess, item: Item) -> str | bytes:
+    """What came with an item; where an item is a snapshot of its own, it ends there."""
+    if found.kind is InputKind.SSE:
+        return item.raw + "\n" if item.raw else ""
+    return item.pieces[0].fragment if item.pieces else ""
+
+
+def _write(fragment: str, raw: bool, times: bool, time: float | None) -> None:
+    if raw:
+        write_text(_writable(fragment))
+    elif fragment:
+        write_line({"t": time, "fragment": fragment} if times else fragment)
+
+
+def _writable(fragment: str) -> str:
+    """The text as standard output can take it: what a terminal should not see, or cannot show, JSON can escape."""
+    if not sys.stdout.isatty():
+        try:
+            fragment.encode(sys.stdout.encoding)
+        except UnicodeEncodeError:
+            pass
+        else:
+            return fragment
+    return "".join([character if shown(character) == character else _escaped(character) for character in fragment])
+
+
+def _escaped(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    return "".join([f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4)])
+
+
+class SplitError(UnspoolError):
+    """What should be a snapshot is not JSON."""
+
+    def __init__(self, number: int, error: JSONSyntaxError) -> None:
+        super().__init__(f"snapshot {number}: {error}")
+
+
+@final
+class Splitter:
+    """Text in, cut anywhere; the text of each whole JSON value out, one a line or laid out in any other way.
+
+    Raises `SplitError` at text that is not JSON, after what came before it.
+    """
+
+    __slots__ = ("_count", "_fault", "_parser", "_pieces", "_rest", "_start")
+
+    def __init__(self) -> None:
+        self._parser = FragmentParser(Options(multiple=True, max_chars=None))
+        self._pieces: list[str] = []  # the text that is in no value yet
+        self._start = 0  # its offset
+        self._rest = b""  # of a character that was cut
+        self._count = 0
+        self._fault: JSONSyntaxError | None = None
+
+    def feed(self, fragment: str | bytes) -> list[str]:
+        """The values that end here."""
+        self._pieces.append(fragment if isinstance(fragment, str) else self._decoded(fragment))
+        return self._split(self._parser.feed(fragment))
+
+    def close(self) -> list[str]:
+        """The value that ends with the text."""
+        return self._split(self._parser.close())
+
+    def _decoded(self, data: bytes) -> str:
+        # What is not UTF-8 is an error for the parser: what stands behind it is never asked for.
+        text, self._rest, _ = decode(self._rest + data)
+        return text
+
+    def _split(self, events: list[Event]) -> list[str]:
+        if self._fault is not None:
+            raise SplitError(self._count + 1, self._fault)
+        values: list[str] = []
+        ends: list[int] = []
+        for event in events:
+            if isinstance(event.value, JSONSyntaxError):
+                self._fault = event.value
+            elif event.path.parent is None and (event.kind in CLOSINGS or event.kind in COMPLETIONS):
+                ends.append(event.offset + (event.kind is not EventKind.COMPLETE_NUMBER))
+        if ends:
+            text = "".join(self._pieces)
+            at = 0
+            for end in ends:
+                values.append(text[at : end - self._start].strip())
+                at = end - self._start
+            self._pieces, self._start = [text[at:]], self._start + at
+            self._count += len(values)
+        if self._fault is not None and not values:
+            raise SplitError(self._count + 1, self._fault)
+        return values

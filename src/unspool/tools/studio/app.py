@@ -1,0 +1,211 @@
+"""The application: which address does what. Everything it serves is its own; see `guard` for who may ask."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from importlib.resources import files
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final, final
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ..._errors import UnspoolError
+from ..._version import __version__
+from ...llm._formats.registry import FORMATS
+from ..viewer.inputs import InputKind
+from ..viewer.samples import SAMPLES
+from .guard import Guard
+from .query import query_of
+from .requests import json_object, order_of, schema_of, upload_of
+from .sessions import FullError, Sessions
+from .settings import Settings
+from .stream import EventStream, Followers, last_event_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.requests import Request
+    from starlette.types import Scope
+
+    from .guard import Door
+    from .requests import Order
+    from .sessions import Entry
+
+__all__ = ["Studio"]
+
+TYPES: Final = {
+    "css": "text/css; charset=utf-8",
+    "html": "text/html; charset=utf-8",
+    "ico": "image/x-icon",
+    "js": "text/javascript; charset=utf-8",
+    "png": "image/png",
+    "svg": "image/svg+xml",
+}
+"""What may be served, by the end of its name."""
+
+UPLOAD: Final = "application/octet-stream"
+
+
+def answer(value: object, status: int = 200) -> Response:
+    """JSON, in ASCII: half of a surrogate pair may be in a text, and is no UTF-8."""
+    return Response(json.dumps(value, separators=(",", ":")), status, media_type="application/json")
+
+
+@final
+class Studio:
+    """The sessions, those who follow them, and the application that serves both."""
+
+    def __init__(
+        self, door: Door, settings: Settings | None = None, abort: Callable[[Scope], None] = lambda _: None
+    ) -> None:
+        self.settings: Final = settings or Settings()
+        self.sessions: Final = Sessions(self.settings)
+        self.followers: Final = Followers(abort)
+        self._uploads = asyncio.Semaphore(self.settings.uploads)
+        self.opened: str | None = None
+        """The session that the command line asked for."""
+        self._static = {entry.name: entry for entry in (files(__package__ or "") / "static").iterdir()}
+        routes = [
+            Route("/", self._index),
+            Route("/static/{name}", self._file),
+            Route("/api/info", self._info),
+            Route("/api/sessions", self._create, methods=["POST"]),
+            Route("/api/sessions/{id}", self._delete, methods=["DELETE"]),
+            Route("/api/sessions/{id}/schema", self._demand, methods=["PUT"]),
+            Route("/api/sessions/{id}/stream", self._stream),
+            Route("/api/sessions/{id}/view", self._view),
+        ]
+        handlers: Any = {
+            HTTPException: _refused,
+            UnspoolError: _unfit,
+            FullError: _full,
+            ClientDisconnect: _left,
+            Exception: _failed,
+        }
+        inner = Starlette(routes=routes, exception_handlers=handlers)
+        inner.router.redirect_slashes = False
+        self.app: Final = Guard(inner, door, self.settings)
+
+    async def open(self, order: Order) -> Entry:
+        """Make a session."""
+        if order.source is not None:
+            return await self.sessions.follow(order.title, order.source, order.reading)
+        return await self.sessions.load(order.title, order.data, order.reading)
+
+    async def close(self) -> None:
+        """The server stops: every stream ends, and everything that is read."""
+        await self.sessions.close()
+        self.followers.close()
+
+    # The page.
+
+    async def _index(self, request: Request) -> Response:
+        return await self._served("index.html")
+
+    async def _file(self, request: Request) -> Response:
+        return await self._served(request.path_params["name"])
+
+    async def _served(self, name: str) -> Response:
+        """A file of the package by its name alone: there is no path that could lead elsewhere."""
+        found = self._static.get(name)
+        media = TYPES.get(name.rpartition(".")[2])
+        if found is None or media is None or not found.is_file():
+            raise HTTPException(404, "there is no such file")
+        return Response(await asyncio.to_thread(found.read_bytes), headers={"Content-Type": media})
+
+    # Sessions.
+
+    async def _info(self, request: Request) -> Response:
+        opened = self.opened
+        return answer(
+            {
+                "version": __version__,
+                "samples": [
+                    {"name": name, "title": title, "kind": str(InputKind.RECORDING)} for name, title in SAMPLES.items()
+                ],
+                "limits": {"bytes": self.settings.body, "sessions": self.settings.sessions},
+                "formats": list(FORMATS),
+                "has_schema": find_spec("jsonschema_rs") is not None,
+                "live": opened if opened is not None and self.sessions.find(opened) is not None else None,
+                "streams": {"open": len(self.followers), "evicted": self.followers.evicted},
+            }
+        )
+
+    async def _create(self, request: Request) -> Response:
+        media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if media not in (UPLOAD, "application/json"):
+            raise HTTPException(415, f"the body must be application/json or {UPLOAD}")
+        async with self._uploads:
+            body = await request.body()
+            if media == UPLOAD:
+                order = upload_of(body, request.query_params)
+            else:
+                order = await asyncio.to_thread(order_of, body)
+            entry = await self.open(order)
+        return answer({"id": entry.session.id}, 201)
+
+    async def _delete(self, request: Request) -> Response:
+        self._entry(request)
+        await self.sessions.delete(request.path_params["id"])
+        return Response(status_code=204)
+
+    async def _demand(self, request: Request) -> Response:
+        entry = self._entry(request)
+        async with self._uploads:
+            schema = schema_of(await asyncio.to_thread(json_object, await request.body()))
+            await asyncio.to_thread(entry.session.demand, schema)
+        await self.sessions.renew(entry, with_waterfall=False)
+        return Response(status_code=204)
+
+    async def _view(self, request: Request) -> Response:
+        entry = self._entry(request)
+        query = query_of(request.query_params)
+        # One at a time: of a session whose views take long, those that wait hold no thread that others could use, and
+        # those that nobody waits for any more are not made.
+        async with entry.viewing:
+            if await request.is_disconnected():
+                raise ClientDisconnect
+            view = await asyncio.to_thread(entry.session.view, query)
+        return answer(view)
+
+    async def _stream(self, request: Request) -> Response:
+        entry = self._entry(request)
+        if len(self.followers) >= self.settings.streams:
+            raise HTTPException(429, "too many are following already")
+        if request.method == "HEAD":
+            return Response(media_type=EventStream.media_type)
+        last = last_event_id(request.headers.get("last-event-id"))
+        return EventStream(entry, last, self.followers, self.settings)
+
+    def _entry(self, request: Request) -> Entry:
+        entry = self.sessions.find(request.path_params["id"])
+        if entry is None:
+            raise HTTPException(404, "there is no such session; the oldest ones are dropped when there are too many")
+        return entry
+
+
+def _refused(request: Request, error: HTTPException) -> Response:
+    response = answer({"error": error.detail}, error.status_code)
+    response.headers.update(error.headers or {})
+    return response
+
+
+def _unfit(request: Request, error: UnspoolError) -> Response:
+    return answer({"error": str(error)}, 422)
+
+
+def _full(request: Request, error: FullError) -> Response:
+    return answer({"error": "every session is in use; close one"}, 429)
+
+
+def _left(request: Request, error: ClientDisconnect) -> Response:
+    return Response(status_code=400)  # nobody sees it
+
+
+def _failed(request: Request, error: Exception) -> Response:
+    return answer({"error": "something went wrong here; the terminal has more"}, 500)

@@ -1,0 +1,177 @@
+r"""Recordings: what came, and when. One JSON object a line, the first of which says what this is.
+
+    {"unspool_recording": 1}
+    {"t": 0.0, "text": "data: {\"choices\"..."}
+    {"t": 0.0132, "text": "..."}
+    {"t": 0.02, "base64": "/w=="}
+
+`t` is in seconds since the first one. Text is cut as it came, except that a character is never cut in two: its first
+bytes go with the rest of it. What is not UTF-8 is kept as it came: the bytes of a recording are always those that were
+recorded. A line in which something could not be seen, or could be taken for a command by a terminal, is ASCII.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import sys
+from base64 import b64decode, b64encode
+from typing import Any, Final, NamedTuple, cast, final
+
+from ..._errors import UnspoolError
+from ...llm._lines import LineSplitter
+from .escaping import visible
+
+__all__ = ["HEADER", "Arrival", "Recorder", "RecordingError", "RecordingReader", "is_header", "may_be_header"]
+
+VERSION: Final = 1
+NAME: Final = "unspool_recording"
+HEADER: Final = json.dumps({NAME: VERSION}) + "\n"
+DIGITS: Final = 6  # of a time: microseconds
+LATEST: Final = sys.float_info.max
+LONGEST_LINE: Final = 64 * 1024 * 1024
+
+
+class RecordingError(UnspoolError, ValueError):
+    """A line that is not one of a recording."""
+
+
+class Arrival(NamedTuple):
+    """Some bytes, and the time in seconds when they came."""
+
+    time: float
+    data: bytes
+
+
+def is_header(value: object) -> bool:
+    """Whether a line, as JSON, is the first one of a recording."""
+    return isinstance(value, dict) and NAME in value
+
+
+def may_be_header(head: bytes) -> bool:
+    """Whether an input that begins with these bytes may still turn out to be a recording."""
+    sign = f'{{"{NAME}"'.encode()
+    begin = b"".join(head.split())[: len(sign)]
+    return sign.startswith(begin)
+
+
+@final
+class Recorder:
+    """Arrivals in, lines out; the first line is `HEADER`."""
+
+    __slots__ = ("_ascii_only", "_decoder", "_held")
+
+    def __init__(self, *, ascii_only: bool = False) -> None:
+        self._ascii_only = ascii_only
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+        self._held = b""  # the bytes that the decoder keeps
+
+    def line(self, time: float, data: bytes) -> str:
+        """The line for these bytes; empty while they are only the beginning of a character."""
+        return self._line(time, data, final=False)
+
+    def close(self, time: float) -> str:
+        """The line for what is left: half of a character."""
+        return self._line(time, b"", final=True)
+
+    def _line(self, time: float, data: bytes, *, final: bool) -> str:
+        try:
+            text = self._decoder.decode(data, final)
+        except UnicodeDecodeError:
+            self._decoder.reset()
+            data, self._held = self._held + data, b""
+            return self._json(time, base64=b64encode(data).decode("ascii"))
+        self._held = self._decoder.getstate()[0]
+        return self._json(time, text=text) if text else ""
+
+    def _json(self, time: float, **what: str) -> str:
+        fields = {"t": round(time, DIGITS), **what}
+        line = json.dumps(fields, ensure_ascii=False)
+        if visible(line, ascii_only=self._ascii_only) != line:
+            line = json.dumps(fields)
+        return line + "\n"
+
+
+@final
+class RecordingReader:
+    """Lines in, in any cutting; arrivals out. Raises `RecordingError` with the number of the line.
+
+    What came before it is delivered first: it is raised at once if the same call has nothing to give, and otherwise by
+    the next one, as by every call after it.
+    """
+
+    __slots__ = ("_begun", "_error", "_last", "_splitter")
+
+    def __init__(self) -> None:
+        self._splitter = LineSplitter(LONGEST_LINE, lone_cr=False)
+        self._begun = False
+        self._last = 0.0
+        self._error: RecordingError | None = None
+
+    @property
+    def fault(self) -> RecordingError | None:
+        """What is wrong with the line that ended the reading, if anything did."""
+        return self._error
+
+    def feed(self, data: bytes | str) -> list[Arrival]:
+        """The arrivals on the lines that end here."""
+        self._raise_error()
+        lines = self._splitter.feed(data)
+        return self._read(lines, self._splitter.count - len(lines) + 1)
+
+    def close(self) -> list[Arrival]:
+        """The arrival on the last line, where it has no end."""
+        self._raise_error()
+        return self._read([self._splitter.close()], self._splitter.count + 1, is_cut=True)
+
+    def _read(self, lines: list[str], number: int, *, is_cut: bool = False) -> list[Arrival]:
+        arrivals: list[Arrival] = []
+        try:
+            for line in lines:
+                if line.strip():
+                    arrivals += self._arrivals(line, is_cut)
+                number += 1
+            if self._splitter.error is not None:
+                raise RecordingError("too long")
+        except RecordingError as error:
+            self._error = RecordingError(f"line {number} of the recording: {error}")
+        if not arrivals:
+            self._raise_error()
+        return arrivals
+
+    def _raise_error(self) -> None:
+        if self._error is not None:
+            raise self._error.with_traceback(None)
+
+    def _arrivals(self, line: str, is_cut: bool) -> list[Arrival]:
+        try:
+            value: Any = json.loads(line)
+        except (ValueError, RecursionError):
+            raise RecordingError("it ends here, in the middle" if is_cut else "not JSON") from None
+        if not self._begun:
+            if not is_header(value):
+                raise RecordingError("a recording begins with its header")
+            if value[NAME] != VERSION:
+                raise RecordingError(f"version {VERSION} is the one that can be read")
+            self._begun = True
+            return []
+        fields = cast("dict[str, Any]", value if isinstance(value, dict) else {})
+        return [Arrival(self._time(fields.get("t")), _data(fields))]
+
+    def _time(self, time: Any) -> float:
+        if type(time) not in (int, float) or not self._last <= time <= LATEST:
+            raise RecordingError("its time is missing, or earlier than the one before")
+        self._last = float(time)
+        return self._last
+
+
+def _data(fields: dict[str, Any]) -> bytes:
+    text, coded = fields.get("text"), fields.get("base64")
+    try:
+        if isinstance(text, str):
+            return text.encode()
+        if isinstance(coded, str):
+            return b64decode(coded, validate=True)
+    except ValueError:
+        pass
+    raise RecordingError("neither text nor base64")

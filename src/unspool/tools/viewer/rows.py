@@ -1,0 +1,203 @@
+"""The tree as rows, and only those that are in the window: their cost is that of the window, not of the document.
+
+Ids are given in document order without a gap, so the row of a node is its id, less what is folded away above it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final, NamedTuple, final
+
+from ..._path import ROOT, Path
+from ..._tree.nodes import ArrayNode, ContainerNode, ObjectNode, StringNode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ..._tree.nodes import Node
+    from ...select import Pattern
+
+__all__ = ["Row", "Window", "label_of", "matching", "picked", "window"]
+
+LONGEST_TEXT: Final = 400
+START: Final = 1  # of `Pattern.advance`: at the root, no segment has taken a step
+
+
+class Row(NamedTuple):
+    """One node. `mark` is "new" if this step brought it, "grown" if it changed, otherwise empty."""
+
+    id: int
+    depth: int
+    path: Path
+    kind: str
+    is_open: bool
+    mark: str
+    text: str
+    """A leaf as JSON, its end if it is long; an open string has no quote at its end."""
+    size: int
+    """How many are inside; of a string, how many characters it has."""
+    is_folded: bool
+
+
+class Window(NamedTuple):
+    """Some rows, the number of the first, and how many there are in all."""
+
+    start: int
+    total: int
+    rows: tuple[Row, ...]
+
+
+def label_of(path: Path) -> str:
+    """What a value is called where it stands: its last step as paths write it, without the dot; the root is ``$``."""
+    return "$" if path.step is None else str(Path.of(path.step))[1:].removeprefix(".")
+
+
+def window(
+    root: Node | None, before: Node | None, start: int = 0, count: int = 100, folded: Iterable[int] = ()
+) -> Window:
+    """The rows from `start` on of a tree, compared with the one `before`. Of `folded` nodes nothing inside is shown."""
+    if root is None:
+        return Window(0, 0, ())
+    hidden = _Hidden(root, folded)
+    total = hidden.total
+    start = max(0, min(start, total - 1))
+    looker = _Looker(root, before)
+    rows = [looker.row(hidden.id_of(index), hidden) for index in range(start, min(start + max(count, 0), total))]
+    return Window(start, total, tuple(rows))
+
+
+def picked(root: Node | None, before: Node | None, ids: Iterable[int]) -> tuple[Row, ...]:
+    """The rows of these nodes alone; an id that is not in the tree has none."""
+    if root is None:
+        return ()
+    looker, hidden = _Looker(root, before), _Hidden(root, ())
+    return tuple([looker.row(node_id, hidden) for node_id in ids if root.find(node_id) is not None])
+
+
+def matching(root: Node | None, before: Node | None, pattern: Pattern, most: int) -> tuple[Row, ...]:
+    """The first `most` rows that match a pattern, in document order. Where nothing can match, nobody looks."""
+    rows: list[Row] = []
+    inside: list[Iterator[tuple[Node, Path, int]]] = [iter(() if root is None else ((root, ROOT, START),))]
+    while inside and len(rows) < most:
+        found = next(inside[-1], None)
+        if found is None:
+            inside.pop()
+            continue
+        node, path, states = found
+        if states & pattern.accepted:
+            assert root is not None
+            rows.append(_Looker(root, before).row_of(node, path, len(path), False))
+        if states and isinstance(node, ContainerNode):
+            inside.append(_children(node, path, pattern, states))
+    return tuple(rows)
+
+
+def _children(node: ContainerNode, path: Path, pattern: Pattern, states: int) -> Iterator[tuple[Node, Path, int]]:
+    children = node.children
+    names: Iterable[str | int] = node.keys if isinstance(node, ObjectNode) else range(len(children))
+    for child, name in zip(children, names, strict=True):
+        after = pattern.advance(states, name)
+        if after:
+            yield child, path / name, after
+
+
+@final
+class _Hidden:
+    """What is folded away: ranges of ids, none inside another."""
+
+    def __init__(self, root: Node, folded: Iterable[int]) -> None:
+        self._first = root.id
+        self._starts: list[int] = []  # the nodes that are folded
+        self._counts: list[int] = []  # how many rows are hidden with each of them and those before
+        hidden, beyond = 0, root.id
+        for folded_id in sorted(set(folded)):
+            node = root.find(folded_id) if folded_id >= beyond else None
+            if isinstance(node, ContainerNode) and len(node):
+                last = _last_id(node)
+                hidden, beyond = hidden + last - folded_id, last + 1
+                self._starts.append(folded_id)
+                self._counts.append(hidden)
+        self.nodes = frozenset(self._starts)
+        """Those that are folded."""
+        self.total = _last_id(root) - root.id + 1 - hidden
+
+    def id_of(self, row: int) -> int:
+        low, high = 0, len(self._starts)
+        while low < high:  # how many folded nodes stand above this row
+            middle = (low + high) // 2
+            above = self._counts[middle - 1] if middle else 0
+            if self._starts[middle] - self._first - above < row:
+                low = middle + 1
+            else:
+                high = middle
+        return self._first + row + (self._counts[low - 1] if low else 0)
+
+
+def _last_id(node: Node) -> int:
+    while isinstance(node, ContainerNode) and len(node):
+        node = node.child(len(node) - 1)
+    return node.id
+
+
+@final
+class _Looker:
+    """Finds nodes by their ids, and remembers what it met on the way."""
+
+    def __init__(self, root: Node, before: Node | None) -> None:
+        self._root = root
+        self._before = before
+        self._keys: dict[int, tuple[str, ...]] = {}  # of objects, by id
+
+    def row(self, id: int, hidden: _Hidden) -> Row:
+        path, depth, node = ROOT, 0, self._root
+        while node.id != id:
+            child = node.child_around(id)
+            assert child is not None  # ids have no gap
+            path, depth = path / self._step(node, child), depth + 1
+            node = child
+        return self.row_of(node, path, depth, id in hidden.nodes)
+
+    def row_of(self, node: Node, path: Path, depth: int, is_folded: bool) -> Row:
+        mark = self._mark(node)
+        return Row(node.id, depth, path, node.kind, not node.closed, mark, _text(node), _size(node), is_folded)
+
+    def _step(self, parent: Node, child: Node) -> str | int:
+        assert isinstance(parent, ContainerNode)
+        low, high = 0, len(parent) - 1
+        while low < high:  # the place of the child, by its id
+            middle = (low + high) // 2
+            if parent.child(middle).id < child.id:
+                low = middle + 1
+            else:
+                high = middle
+        if not isinstance(parent, ObjectNode):
+            return low
+        keys = self._keys.get(parent.id)
+        if keys is None:
+            keys = self._keys[parent.id] = parent.keys
+        return keys[low]
+
+    def _mark(self, node: Node) -> str:
+        old = None if self._before is None else self._before.find(node.id)
+        if old is None:
+            return "new"
+        return "" if old is node or (old.closed and node.closed) else "grown"
+
+
+def _size(node: Node) -> int:
+    if isinstance(node, ContainerNode):
+        return len(node)
+    return len(node.text) if isinstance(node, StringNode) else 0
+
+
+def _text(node: Node) -> str:
+    if isinstance(node, ContainerNode):
+        return "[]" if isinstance(node, ArrayNode) else "{}"
+    if isinstance(node, StringNode):
+        text = node.text
+        if len(text) > LONGEST_TEXT:  # the end is where it grows
+            text = f"{text[: LONGEST_TEXT // 4]}…{text[-LONGEST_TEXT * 3 // 4 :]}"
+        spelled = json.dumps(text, ensure_ascii=False)
+        return spelled if node.closed else spelled[:-1]
+    raw = getattr(node, "raw", None)
+    return raw if isinstance(raw, str) else json.dumps(node.value)

@@ -1,0 +1,194 @@
+"""A timeline: everything that came, step by step, with the time of each step. Whatever is shown is a function of it and
+of the number of a step; nothing else keeps a truth of its own.
+
+A step is what came at once: a fragment, a chunk of a provider, a snapshot. Step 0 is before anything came.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from typing import TYPE_CHECKING, NamedTuple, final
+
+from ..._parser import FragmentParser
+from ...patch import Patcher
+from .fields import Fields
+from .inputs import DOCUMENT, Item
+from .messages import Messages
+from .natures import call_of, nature_of
+from .tracks import Track
+
+if TYPE_CHECKING:
+    from ..._events import Event
+    from ...llm._state import MessageState
+    from .inputs import Guess, Piece
+
+__all__ = ["Change", "Note", "Timeline"]
+
+
+class Note(NamedTuple):
+    """Something that is worth knowing, and the step at which it became known."""
+
+    step: int
+    text: str
+
+
+class Change(NamedTuple):
+    """What a step brought to a track: the text, and the patch as JSON (only where patches are kept)."""
+
+    track: str
+    text: str
+    patch: str = ""
+    events: int | None = None
+    """How many there are in it; None where it turned out only later, or just now, that the text is JSON."""
+
+
+@final
+class Timeline:
+    """Steps, in order; the tracks that they wrote to; when each field became known.
+
+    `is_timed` says whether the times were measured; otherwise they are made up, so that it can be played.
+    With `patches`, the JSON Patch of each step is kept as well.
+    """
+
+    def __init__(self, found: Guess, *, is_timed: bool = True, extract: bool = False, patches: bool = False) -> None:
+        self.found = found
+        self.is_timed = is_timed
+        self.extract = extract
+        self.tracks: dict[str, Track] = {}
+        self.fields: dict[str, Fields] = {}
+        self.notes: list[Note] = []
+        self.news: dict[str, list[Event]] = {}
+        """The events of the last step, by track."""
+        self.is_finished = False
+        self.times: list[float] = [0.0]
+        self.sizes: list[int] = [0]
+        """How many characters had come with each step, of all tracks together."""
+        self._items: list[Item] = [Item()]
+        self._messages = Messages(found.format, self._items)
+        self._changes: list[tuple[Change, ...]] = [()]
+        self._parsers: dict[str, FragmentParser] = {}
+        self._patchers: dict[str, Patcher] | None = {} if patches else None
+
+    @property
+    def last(self) -> int:
+        """The number of the last step."""
+        return len(self.times) - 1
+
+    @property
+    def duration(self) -> float:
+        """The time of the last step, in seconds."""
+        return self.times[-1]
+
+    def add(self, time: float, item: Item) -> int:
+        """Take one more step; its number."""
+        step = self.last + 1
+        self._items.append(item._replace(message=None))
+        if item.message is not None:
+            self._messages.add(step, item.message)
+        self.news = {}
+        self.times.append(max(time, self.times[-1]))
+        changes = tuple([self._take(step, piece, item.message) for piece in item.pieces])
+        self._changes.append(changes)
+        self.sizes.append(self.sizes[-1] + sum([len(change.text) for change in changes]))
+        if item.problem:
+            self.notes.append(Note(step, item.problem))
+        return step
+
+    def finish(self, time: float, problem: str = "") -> int:
+        """The stream has ended, well or with a problem: the last step, which brings nothing but that."""
+        step = self.add(time, Item(message=self._messages.last, problem=problem))
+        for track in self.tracks.values():
+            was_json = track.is_json
+            track.end(step)
+            if track.is_json:
+                events = [] if was_json else self._read_late(step, track)
+                ending = self._parsers[track.name].close()
+                self.fields[track.name].take(step, "", ending)
+                self.news[track.name] = events + ending
+                if track.state.error is not None:
+                    self.notes.append(Note(step, f"{track.name}: {track.state.error}"))
+        self.is_finished = True
+        return step
+
+    def _take(self, step: int, piece: Piece, message: MessageState | None) -> Change:
+        name = piece.track
+        track = self.tracks.get(name)
+        if track is None:
+            nature = nature_of(name, message, extract=self.extract)
+            track = self.tracks[name] = Track(name, nature, self.found.options)
+            self.fields[name] = Fields()
+        was_json, before = track.is_json, track.length
+        text = track.add(step, piece)
+        if not track.is_json:
+            return Change(name, text)
+        if piece.restarts and before:
+            self._parsers.pop(name, None)
+            self.fields[name] = Fields()
+        # What turns out to be JSON only now is read from its start.
+        is_late = before and not was_json
+        events = self._read_late(step, track) if is_late else self._read(step, track, piece.fragment, text)
+        self.news.setdefault(name, []).extend(events)
+        count = None if is_late else len(events)
+        if self._patchers is None:
+            return Change(name, text, events=count)
+        return Change(name, text, json.dumps(self._patchers[name].ops(events), ensure_ascii=False), count)
+
+    def _read_late(self, step: int, track: Track) -> list[Event]:
+        text = track.text(track.start_at(step))
+        return self._read(step, track, text, text)
+
+    def _read(self, step: int, track: Track, fragment: str | bytes, text: str) -> list[Event]:
+        name = track.name
+        parser = self._parsers.get(name)
+        if parser is None:
+            parser = self._parsers[name] = FragmentParser(self.found.options, extract=track.extract)
+            if self._patchers is not None:
+                self._patchers[name] = Patcher(append=True)
+        events = parser.feed(fragment)
+        self.fields[name].take(step, text, events)
+        return events
+
+    # Looking.
+
+    def item(self, step: int) -> Item:
+        """What came with this step; for its message, ask `message`."""
+        return self._items[step]
+
+    def changes(self, step: int) -> tuple[Change, ...]:
+        """What this step brought to each track."""
+        return self._changes[step]
+
+    def message(self, step: int) -> MessageState | None:
+        """The state of the message after this step, where there is one."""
+        return self._messages.at(step)
+
+    def step_at(self, time: float) -> int:
+        """The last step that had come at this time."""
+        return bisect_right(self.times, time) - 1
+
+    def label(self, name: str) -> str:
+        """The name of a track for people: a call is called by the name of its tool."""
+        call = call_of(name, self._messages.last)
+        return f"{call.name} ({name})" if call is not None and call.name else name
+
+    def has_title(self, name: str) -> bool:
+        """Whether it has to be said which track this is: not where there is nothing but a document."""
+        return len(self.tracks) > 1 or name != DOCUMENT
+
+    def problems(self) -> list[str]:
+        """All that is wrong with what came: the notes, or else what the provider says of its message."""
+        found = [note.text for note in self.notes]
+        message = self._messages.last
+        if not found and message is not None:
+            found = [str(error) for error in message.errors]
+        if not found and not self.sizes[-1] and message is None:
+            found = ["there is nothing in it"]
+        return found
+
+    def completions(self) -> list[int]:
+        """The steps at which something became complete, in order."""
+        steps: set[int] = set()
+        for fields in self.fields.values():
+            steps.update(fields.leaves, [field.complete for field in fields.listed if field.complete is not None])
+        return sorted(steps)

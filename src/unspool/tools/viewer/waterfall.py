@@ -1,0 +1,391 @@
+"""The waterfall: for each field when it was first seen, while it grew, and when it was complete. The layout alone: it
+is drawn in the terminal, as SVG, as HTML and in the studio, and is the same in all of them.
+
+    title   ----====#                  thin until first seen, light while it grows, solid where it is complete
+    days    ---------=============#
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections import Counter
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final, NamedTuple, final
+
+from .fields import Selection
+from .rows import label_of
+
+if TYPE_CHECKING:
+    from ...select import Pattern
+    from .fields import Field
+    from .timeline import Timeline
+
+__all__ = [
+    "LEAVES",
+    "MOST_BARS",
+    "MOST_ITEMS",
+    "Axis",
+    "Bar",
+    "Comparison",
+    "Tick",
+    "Usable",
+    "Waterfall",
+    "aligned",
+    "compare",
+    "layout",
+    "spelled",
+]
+
+MOST_ITEMS: Final = 8  # of an array that are shown one by one
+MOST_BARS: Final = 2_000
+MOST_TICKS: Final = 5  # gaps between them
+STEPS: Final = (1, 2, 5)  # between two ticks, times a power of ten
+LEAVES: Final = frozenset({"string", "number", "boolean", "null"})
+
+
+class Tick(NamedTuple):
+    """A mark on the axis: `at` is from 0 to 1."""
+
+    at: float
+    label: str
+
+
+class Usable(NamedTuple):
+    """When the leaves of a document could be used: the first of them, half of them, the last of them."""
+
+    leaves: int
+    first: float
+    middle: float
+    last: float
+
+
+class Axis(NamedTuple):
+    """What is counted from left to right: seconds where they were measured, otherwise characters."""
+
+    unit: str
+    total: float
+    ticks: tuple[Tick, ...]
+
+    @property
+    def suffix(self) -> str:
+        """What is written behind a value."""
+        return " s" if self.unit == "seconds" else " ch"
+
+    def place(self, value: float) -> float:
+        """Where a value is on the axis, from 0 to 1."""
+        return min(value / self.total, 1.0) if self.total > 0 else 0.0
+
+
+class Bar(NamedTuple):
+    """One row. `first` and `complete` are in the unit of the axis; what is open has no `complete`.
+
+    With `folded`, it stands for so many items of an array, of which the first was seen at `first`, and the last was
+    complete at `complete`.
+    """
+
+    label: str
+    depth: int
+    kind: str
+    track: str
+    path: str
+    first: float
+    complete: float | None
+    size: int
+    share: float
+    """Of all bytes that came, of all tracks."""
+    folded: int
+    first_step: int
+    complete_step: int | None
+
+    @property
+    def duration(self) -> float | None:
+        """How long it took from first seen to complete."""
+        return None if self.complete is None else self.complete - self.first
+
+
+class Waterfall(NamedTuple):
+    """All that there is to draw."""
+
+    axis: Axis
+    bars: tuple[Bar, ...]
+    left_out: int
+    """How many fields are not shown, because there are too many."""
+    usable: Usable | None = None
+    """When the leaves were complete: all there are, or all that a pattern picks, whether they are shown or not."""
+    only_counted: int = 0
+    """How many fields were too many to be kept: they are neither shown nor picked."""
+
+
+def layout(
+    timeline: Timeline,
+    *,
+    most_items: int = MOST_ITEMS,
+    most_bars: int = MOST_BARS,
+    unit: str | None = None,
+    most_depth: int | None = None,
+    select: str | Pattern | None = None,
+) -> Waterfall:
+    """The waterfall of a timeline, for its whole length; with `select`, of what the pattern picks.
+
+    With `most_depth`, what lies deeper than so many steps is left out.
+    """
+    unit = unit or ("seconds" if timeline.is_timed else "characters")
+    scale: list[float] = timeline.times if unit == "seconds" else [float(size) for size in timeline.sizes]
+    whole = sum([track.size for track in timeline.tracks.values()])
+    bars: list[Bar] = []
+    leaves: Counter[int] = Counter()  # that were complete with each step
+    left_out = only_counted = 0
+    for name, track in timeline.tracks.items():
+        fields = timeline.fields[name]
+        has_title = timeline.has_title(name)
+        drawer = _Drawer(name, scale, whole, int(has_title), most_items)
+        if select is not None:
+            selection = Selection(select)
+            depths = [selection.depth(field.path) for field in fields.listed]
+            drawer.depths = {
+                field.id: depth for field, depth in zip(fields.listed, depths, strict=True) if depth is not None
+            }
+        drawer.draw(fields.listed)
+        if has_title and (select is None or drawer.bars):
+            bars.append(_track_bar(timeline, name, scale, whole))
+        if track.is_json:
+            leaves.update(fields.leaves if drawer.depths is None else drawer.leaves(fields.listed))
+            only_counted += fields.left_out
+            deepest = math.inf if most_depth is None else most_depth + int(has_title)
+            near = [bar for bar in drawer.bars if bar.depth <= deepest]
+            bars += near
+            left_out += drawer.dropped + _count(drawer.bars) - _count(near) + (fields.left_out if select is None else 0)
+    left_out += _count(bars[most_bars:])
+    shown = tuple(bars[:most_bars])
+    return Waterfall(_axis(unit, scale[-1]), shown, left_out, _usable(leaves, scale), only_counted)
+
+
+def _count(bars: list[Bar]) -> int:
+    """How many fields they stand for."""
+    return sum([bar.folded or 1 for bar in bars])
+
+
+def _track_bar(timeline: Timeline, name: str, scale: list[float], whole: int) -> Bar:
+    track = timeline.tracks[name]
+    first, last = track.first_step, track.last_step
+    roots = [field for field in timeline.fields[name].listed if not len(field.path)]
+    complete = roots[-1].complete if roots else last if timeline.is_finished and not track.is_json else None
+    return Bar(
+        timeline.label(name),
+        0,
+        "json" if track.is_json else "text",
+        name,
+        "",
+        scale[first],
+        None if complete is None else scale[complete],
+        track.size,
+        track.size / whole if whole else 0.0,
+        0,
+        first,
+        complete,
+    )
+
+
+@final
+class _Drawer:
+    """Makes the bars of one track, the items of long arrays folded."""
+
+    def __init__(self, track: str, scale: list[float], whole: int, indent: int, most_items: int) -> None:
+        self.bars: list[Bar] = []
+        self.dropped = 0
+        self.depths: dict[int, int] | None = None  # of the picked fields; None if all are shown
+        self._track = track
+        self._scale = scale
+        self._whole = whole
+        self._indent = indent
+        self._most_items = most_items
+
+    def draw(self, fields: list[Field]) -> None:
+        several = sum([not len(field.path) for field in fields]) > 1
+        count = 0  # of documents
+        open_arrays: list[Field] = []  # the containers around the next field
+        folded: list[Field] = []  # the array, and some of its items
+        for field in fields:
+            depth = len(field.path)
+            del open_arrays[depth:]
+            count += not depth
+            if folded and depth > len(folded[0].path) + 1:
+                self.dropped += self._depth(field) is not None
+            else:
+                if folded and depth <= len(folded[0].path):
+                    self._fold(*folded)
+                    folded = []
+                if self._is_beyond(field, open_arrays):
+                    folded += [field] if folded else [open_arrays[-1], field]
+                elif self._depth(field) is not None:
+                    label = f"document {count}" if several and not depth else self._label(field)
+                    self.bars.append(self._bar(label, field.kind, [field], 0))
+            open_arrays.append(field)
+        if folded:
+            self._fold(*folded)
+
+    def leaves(self, fields: list[Field]) -> list[int]:
+        """The steps with which the picked leaves were complete."""
+        return [
+            field.complete
+            for field in fields
+            if field.kind in LEAVES and field.complete is not None and self._depth(field) is not None
+        ]
+
+    def _depth(self, field: Field) -> int | None:
+        return len(field.path) if self.depths is None else self.depths.get(field.id)
+
+    def _is_beyond(self, field: Field, around: list[Field]) -> bool:
+        """Whether it is one of several items that are too many; one more alone is as short as what would say so."""
+        step = field.path.step
+        if self._depth(field) is None or not isinstance(step, int) or step < self._most_items or not around:
+            return False
+        return around[-1].children > self._most_items + 1
+
+    def _label(self, field: Field) -> str:
+        step = field.path.step
+        if step is None or (self.depths is not None and not self._depth(field)):
+            return str(field.path)
+        return label_of(field.path)
+
+    def _fold(self, array: Field, *items: Field) -> None:
+        bar = self._bar("", "items", list(items), len(items))
+        last = items[-1].path.step
+        missing = array.children - 1 - last if self.depths is None and isinstance(last, int) else 0
+        if missing > 0:  # of very large documents not all fields are kept; the array knows of the others
+            size = array.begin + array.size - items[0].begin
+            bar = bar._replace(
+                folded=bar.folded + missing,
+                size=size,
+                share=size / self._whole if self._whole else 0.0,
+                complete=None if array.complete is None else self._scale[array.complete],
+                complete_step=array.complete,
+            )
+            self.dropped -= missing
+        self.bars.append(bar._replace(label=f"{bar.folded:,} more"))
+
+    def _bar(self, label: str, kind: str, fields: list[Field], folded: int) -> Bar:
+        first, last = fields[0], fields[-1]
+        size = sum([field.size for field in fields])
+        depth = self._depth(first)
+        assert depth is not None  # what is not picked has no bar
+        return Bar(
+            label,
+            self._indent + depth,
+            kind,
+            self._track,
+            str(first.path),
+            self._scale[first.first],
+            None if last.complete is None else self._scale[last.complete],
+            size,
+            size / self._whole if self._whole else 0.0,
+            folded,
+            first.first,
+            last.complete,
+        )
+
+
+# The axis.
+
+
+def _axis(unit: str, total: float) -> Axis:
+    if total <= 0:
+        return Axis(unit, 0.0, (Tick(0.0, "0"),))
+    power = 1.0
+    while power * 10 <= total:
+        power *= 10
+    while power > total:
+        power /= 10
+    gaps = [factor * step * power for factor in (0.1, 1.0) for step in STEPS]
+    if unit != "seconds":  # there is no half of a character
+        gaps = [gap for gap in gaps if gap >= 1] or [1.0]
+    gap = next((gap for gap in gaps if total <= gap * MOST_TICKS), gaps[-1])
+    count = int(total / gap * (1 + 1e-9))  # a quotient just below the whole number is the whole number
+    ticks = [Tick(min(index * gap / total, 1.0), _label(index * gap, unit)) for index in range(count + 1)]
+    return Axis(unit, total, tuple(ticks))
+
+
+def _label(value: float, unit: str) -> str:
+    if unit != "seconds" or not value:
+        return f"{value:,.0f}"
+    return f"{value:g}s" if value >= 0.1 else f"{value * 1000:g}ms"
+
+
+def spelled(value: float | None, unit: str) -> str:
+    """A place on the axis in figures, for people; nothing for what is open."""
+    if value is None:
+        return ""
+    return f"{value:.3f}" if unit == "seconds" else f"{value:,.0f}"
+
+
+# Two of them.
+
+
+class Comparison(NamedTuple):
+    """A field in two recordings: when it was first seen and when it was complete; None where there is no such field."""
+
+    track: str
+    path: str
+    one: tuple[float, float | None] | None
+    two: tuple[float, float | None] | None
+
+    @property
+    def change(self) -> str:
+        """In words, what the second one makes of it."""
+        if self.one is None or self.two is None:
+            return "not in both"
+        gain = self.gain
+        if gain is None:
+            is_open = (self.one[1] is None, self.two[1] is None)
+            return "open in both" if all(is_open) else "open in one" if is_open[0] else "open in two"
+        return "earlier" if gain > 0 else "later" if gain < 0 else "the same"
+
+    @property
+    def gain(self) -> float | None:
+        """How much earlier the field is complete in the second one."""
+        if self.one is None or self.two is None or self.one[1] is None or self.two[1] is None:
+            return None
+        return self.one[1] - self.two[1]
+
+
+def compare(one: Waterfall, two: Waterfall) -> list[Comparison]:
+    """The fields of two waterfalls side by side, by track and path; items that one of them folds are left out."""
+    folded = {(bar.track, bar.path) for bar in (*one.bars, *two.bars) if bar.folded}
+    first, second = [_times(waterfall, folded) for waterfall in (one, two)]
+    keys = [*first, *[key for key in second if key not in first]]
+    return [Comparison(*key, first.get(key), second.get(key)) for key in keys]
+
+
+def _times(waterfall: Waterfall, folded: set[tuple[str, str]]) -> dict[tuple[str, str], tuple[float, float | None]]:
+    times: dict[tuple[str, str], tuple[float, float | None]] = {}
+    outside = math.inf  # how deep the folded item is that we are in
+    for bar in waterfall.bars:
+        key = (bar.track, bar.path)
+        if bar.depth <= outside:
+            outside = bar.depth if key in folded else math.inf
+            if key not in folded:
+                times[key] = (bar.first, bar.complete)
+    return times
+
+
+def aligned(one: Waterfall, two: Waterfall) -> tuple[Waterfall, Waterfall]:
+    """Both on one axis, the longer one, so that their drawings can be laid side by side."""
+    axis = max(one.axis, two.axis, key=lambda axis: axis.total)
+    return one._replace(axis=axis), two._replace(axis=axis)
+
+
+# When there was something to use.
+
+
+def _usable(leaves: Counter[int], scale: list[float]) -> Usable | None:
+    if not leaves:
+        return None
+    steps = sorted(leaves)
+    so_far = list(accumulate([leaves[step] for step in steps]))
+    count = so_far[-1]
+
+    def time(place: int) -> float:  # of a leaf, in the order in which they were complete
+        return scale[steps[bisect_right(so_far, place)]]
+
+    return Usable(count, time(0), (time((count - 1) // 2) + time(count // 2)) / 2, time(count - 1))

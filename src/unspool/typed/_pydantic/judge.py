@@ -1,0 +1,178 @@
+"""Validators made of parts of a type: for a value as it was written, and for a container of values made before.
+
+A container is judged by its own schema in which `any` stands for what its children are. Two things do not fit that and
+are handed over in an envelope: `Late`, a field that is judged with its object, because its validators ask for other
+fields or because another key may win over it; and `Made`, a value in a place where only the default is still to be
+judged. A child that its validators leave out is HIDDEN, so it never reaches its container.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any, Final, final
+
+from pydantic_core import SchemaError, SchemaValidator, ValidationError, core_schema
+
+from ..._path import ROOT
+from ..._quoting import quote
+from .._frames import HIDDEN
+from .._node_text import json_text
+from .._shape import Problem, ShapeError
+from .errors import shape_error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ..._tree.nodes import Node
+    from .schema import Config, Schema
+
+__all__ = [
+    "Late",
+    "Made",
+    "as_written",
+    "key_as_written",
+    "late",
+    "made_before",
+    "of_parts",
+    "wrapped",
+]
+
+OMIT: Final = "Uncaught Omit"  # pydantic's words where there is no container to leave something out of
+
+
+@final
+class Late:
+    """A field that is judged with its object: as it was written, and as it is shown until then."""
+
+    __slots__ = ("shown", "text")
+
+    def __init__(self, text: str, shown: object) -> None:
+        self.text = text
+        self.shown = shown
+
+
+@final
+class Made:
+    """A value that is not to be judged again."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+
+def late(schema: Schema) -> Schema:
+    """The schema for a field that may be `Late`."""
+    inner: Any = schema
+    made: Any = core_schema.no_info_wrap_validator_function(_judge_late, core_schema.json_schema(inner))
+    return dict(made)
+
+
+def _judge_late(value: object, judge: Callable[[object], object]) -> object:
+    return judge(value.text) if isinstance(value, Late) else value
+
+
+def made_before(schema: Schema) -> Schema:
+    """The schema for a field that is `Made`, unless it is the default."""
+    inner: Any = schema
+    made: Any = core_schema.no_info_wrap_validator_function(_judge_default, inner)
+    return dict(made)
+
+
+def _judge_default(value: object, judge: Callable[[object], object]) -> object:
+    return value.value if isinstance(value, Made) else judge(value)
+
+
+def wrapped(around: Sequence[Schema], schema: Schema, *, strictly: bool = True) -> Schema:
+    """The schema inside of all its wrappers. Not strictly: as it is for values that have been judged before."""
+    for wrapper in reversed(around):
+        copy = {key: value for key, value in wrapper.items() if key != "ref"}
+        if not strictly:
+            copy.pop("strict", None)
+            if "config" in copy:
+                copy["config"] = {key: value for key, value in copy["config"].items() if key != "strict"}
+        schema = {**copy, "schema": schema}
+    return schema
+
+
+def as_written(build: Callable[[], Schema], config: Config) -> Callable[[Node], object]:
+    """Judges closed nodes, each as a document of its own. The validator is made when it is first needed."""
+    validate: Callable[[str], object] | None = None
+
+    def make(node: Node) -> object:
+        nonlocal validate
+        if validate is None:
+            validate = _validator(build(), config).validate_json
+        try:
+            return validate(json_text(node))
+        except ValidationError as error:
+            raise shape_error(error, node) from None
+        except SchemaError as error:
+            return _omitted(error)
+
+    return make
+
+
+def key_as_written(schema: Schema, config: Config) -> Callable[[str], object]:
+    """Judges a key of an object with any keys. A key is always text, so it is judged as one: "1" is a strict int."""
+    validate = _validator(schema, config).validate_json
+
+    def check(key: str) -> object:
+        try:
+            (made,) = validate(f"{{{quote(key)}:null}}")
+        except ValidationError as error:
+            raise ShapeError([Problem(ROOT, one.code, one.expected) for one in shape_error(error).problems]) from None
+        return made
+
+    return check
+
+
+def of_parts(schema: Schema, config: Config, *, as_json: bool) -> Callable[[Any], object]:
+    """Judges a container of values that have been made before. With `as_json`, validators are told that it is JSON."""
+    if not as_json:
+        validate: Callable[[object], object] = _validator(schema, config).validate_python
+    else:
+        validate = _told_json(schema, config)
+
+    def make(values: object) -> object:
+        try:
+            return validate(values)
+        except ValidationError as error:
+            raise shape_error(error) from None
+        except SchemaError as error:
+            return _omitted(error)
+
+    return make
+
+
+def _told_json(schema: Schema, config: Config) -> Callable[[object], object]:
+    """Python values cannot be handed over as JSON. But the first link of a chain may take null and give anything."""
+    inner: Any = schema
+    chain: Any = core_schema.chain_schema([core_schema.no_info_plain_validator_function(_take), inner])
+    validate_json = _validator(chain, config).validate_json
+
+    def validate(values: object) -> object:
+        _handed.values = values
+        return validate_json(b"null")
+
+    return validate
+
+
+_handed = threading.local()
+
+
+def _take(_: object) -> object:
+    values: object = _handed.values
+    _handed.values = None
+    return values
+
+
+def _validator(schema: Any, config: Any) -> SchemaValidator:
+    # Without the flag, a class in it would be judged by the validator that the class has, whatever the schema says.
+    return SchemaValidator(schema, config, _use_prebuilt=False)
+
+
+def _omitted(error: SchemaError) -> object:
+    if OMIT in str(error):
+        return HIDDEN
+    raise error

@@ -1,0 +1,432 @@
+"""studio/: what an attacker would try: other sites and names, slow and broken requests, hostile texts and schemas."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import socket
+import threading
+import time
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.studio import PATIENCE, Client, running, until
+from unspool.tools.studio import session as session_module
+from unspool.tools.studio.session import Reading, Session
+from unspool.tools.studio.sessions import FullError, Sessions
+from unspool.tools.studio.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+QUICK = Settings(renewal=0.02, waterfall=0.02, patience=0.05, grace=2.0)
+MARKED = "X-Unspool: 1\r\nContent-Type: application/octet-stream\r\n"
+
+
+@pytest.fixture(scope="module")
+def client() -> Generator[Client]:
+    with running(QUICK) as server:
+        yield Client(server.url)
+
+
+@pytest.fixture(autouse=True)
+def silent(caplog: pytest.LogCaptureFixture) -> Generator[None]:
+    """Whatever is sent, nothing of it is an error of the server: the terminal shows no traceback."""
+    yield
+    records = caplog.get_records("call")
+    assert [record.getMessage() for record in records if record.levelno >= logging.ERROR] == []
+
+
+def said(client: Client, *pieces: str) -> bytes:
+    """What comes back for some bytes on a connection, until it is closed or is silent."""
+    with socket.create_connection((client.host, client.port), PATIENCE) as connection:
+        for piece in pieces:
+            connection.sendall(piece.replace("HOST", client.head).encode("latin-1"))
+            time.sleep(0.05)
+        connection.settimeout(0.3)
+        answer = b""
+        try:
+            while data := connection.recv(65536):
+                answer += data
+        except (TimeoutError, ConnectionResetError):
+            pass
+    return answer
+
+
+# Names and addresses: DNS rebinding.
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "localhost.",
+        "x@localhost",
+        "[0:0:0:0:0:0:0:1]",
+        "[::ffff:127.0.0.1]",
+        "127.1",
+        "2130706433",
+        "0",
+        "evil.example",
+    ],
+)
+def test_a_host_is_one_of_a_few_names_letter_by_letter(client: Client, host: str) -> None:
+    """Other spellings of this machine are no names of the server: there is nothing to be clever about."""
+    assert client.ask("GET", "/api/info", headers={"Host": f"{host}:{client.port}"}).status == 421
+
+
+@pytest.mark.parametrize(
+    ("request_line", "status"),
+    [
+        ("GET /api/info HTTP/1.0\r\n", b"421"),
+        ("GET /api/info HTTP/1.1\r\n", b"400"),
+        ("GET /api/info HTTP/1.1\r\nHOST\r\nHost: evil.example\r\n", b"400"),
+        ("GET /api/info HTTP/1.0\r\nHost: evil.example\r\nX-Forwarded-Host: localhost\r\n", b"421"),
+        ("GET http://evil.example/api/info HTTP/1.0\r\nHOST\r\n", b"404"),
+        ("CONNECT evil.example:80 HTTP/1.1\r\nHOST\r\n", b"403"),
+        ("TRACE / HTTP/1.1\r\nHOST\r\n", b"403"),
+        ("GET /\xff HTTP/1.1\r\nHOST\r\n", b"400"),
+        ("GET /api/info HTTP/1.0\r\nHOST\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n", b"200"),
+    ],
+)
+def test_requests_that_no_browser_sends(client: Client, request_line: str, status: bytes) -> None:
+    """No Host, two of them, a foreign one in the first line, methods for proxies, an upgrade: refused, or nothing."""
+    answer = said(client, request_line + "\r\n")
+    assert answer.split(b" ")[1] == status
+    assert b"content-security-policy" in answer.lower()
+
+
+# Other sites: what a page elsewhere can make a browser send.
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers"),
+    [
+        ("POST", "/api/sessions", {"Content-Type": "text/plain"}),
+        ("POST", "/api/sessions", {"Content-Type": "application/json", "Sec-Fetch-Site": "cross-site"}),
+        ("POST", "/api/sessions", {"X-Unspool": "1", "Origin": "http://localhost:1"}),
+        ("POST", "/api/sessions", {"X-Unspool": "1", "Sec-Fetch-Site": "same-site"}),
+        ("GET", "/api/sessions/ID/stream", {"Origin": "http://evil.example", "Accept": "text/event-stream"}),
+        ("GET", "/api/sessions/ID/view", {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}),
+        ("GET", "/static/main.js", {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "script"}),
+        ("GET", "/", {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "iframe"}),
+    ],
+    ids=str,
+)
+def test_another_site_gets_nothing(client: Client, method: str, path: str, headers: dict[str, str]) -> None:
+    """Forms, fetch without CORS, EventSource, scripts, frames; also from another port of this machine."""
+    body = {"text": "1"} if method == "POST" else None
+    given = {"X-Unspool": "", **headers} if method == "POST" else headers
+    answer = client.ask(method, path.replace("ID", client.session(text="1")), body, given)
+    assert answer.status == 403
+    assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+def test_the_token_does_not_stay_in_the_address(caplog: pytest.LogCaptureFixture) -> None:
+    """It is taken out of it also where the browser has the cookie already; it is in no answer and no log."""
+    caplog.set_level(logging.DEBUG)
+    with running(QUICK) as server:
+        client = Client(server.url)
+        token = server.url.partition("token=")[2]
+        first = client.ask("GET", f"/?token={token}")
+        cookie = first.headers["set-cookie"].partition(";")[0]
+        again = client.ask("GET", f"/?token={token}", headers={"Cookie": cookie})
+        assert (first.status, again.status, again.headers["location"]) == (303, 303, "/")
+        assert again.headers["referrer-policy"] == "no-referrer"
+        page = client.ask("GET", "/", headers={"Cookie": f'other={{"a": [1]}}; =; {cookie}; last'})
+        assert page.status == 200
+        assert token.encode() not in page.body
+        for wrong in (token[:-1], token + "x", "\u00e9" * 32, ""):
+            assert client.ask("GET", "/", headers={"Cookie": f"{server.door.cookie}={wrong}"}).status == 403
+        assert Client(f"{client.origin}/").ask("POST", f"/?token={token}", {}).status == 403
+    assert token not in caplog.text
+
+
+# Requests that do not end, or end badly.
+
+SLOW = replace(QUICK, head=0.3, upload=0.3)
+
+
+@pytest.mark.parametrize(
+    ("begin", "status"),
+    [
+        ("", b""),
+        ("GET / HTTP/1.1\r\nHo", b""),
+        ("GET /api/info HTTP/1.1\r\nHOST\r\n\r\nGET /api", b"200"),
+        ("POST /api/sessions HTTP/1.1\r\nHOST\r\n" + MARKED + "Transfer-Encoding: chunked\r\n\r\n1\r\n[\r\n", b"408"),
+        ("POST /api/sessions HTTP/1.1\r\nHOST\r\n" + MARKED + "Content-Length: 99\r\n\r\n[", b"408"),
+        ("POST /api/sessions HTTP/1.1\r\nHost: evil\r\n" + MARKED + "Content-Length: 99\r\n\r\n[", b"421"),
+    ],
+)
+def test_who_sends_little_by_little_is_not_waited_for(begin: str, status: bytes) -> None:
+    """One more byte now and then keeps no connection open: neither in the head of a request nor in its body."""
+    with running(SLOW) as server:
+        client = Client(server.url)
+        with socket.create_connection((client.host, client.port), PATIENCE) as connection:
+            connection.sendall(begin.replace("HOST", client.head).encode())
+            connection.settimeout(0.05)
+            answer, end = b"", time.monotonic() + PATIENCE
+            while time.monotonic() < end:
+                try:
+                    data = connection.recv(65536)
+                    answer += data
+                    if not data:
+                        break
+                    continue
+                except TimeoutError:
+                    pass
+                except ConnectionResetError:
+                    break
+                try:
+                    connection.sendall(b"x" if begin else b"")
+                except (BrokenPipeError, ConnectionResetError):
+                    break
+            else:
+                raise AssertionError("the connection is still open")
+        assert answer[:12].split(b" ")[1:] == ([status] if status else [])
+        until(lambda: not server.server_state.connections, "the end of the connection")
+
+
+def test_a_stream_outlives_the_patience_for_requests() -> None:
+    """The limits are for what is asked, not for what is answered."""
+    with running(replace(SLOW, head=0.1, upload=0.1, keep_alive=0.05)) as server:
+        client = Client(server.url)
+        session = client.session(text="1")
+        with client.follow(session) as follower:
+            follower.read_to_finish()
+            time.sleep(0.4)
+            assert client.ask("DELETE", f"/api/sessions/{session}").status == 204
+            follower.read_until(lambda: False)
+            assert follower.is_over
+        assert server.studio.followers.evicted == 0
+
+
+@pytest.mark.parametrize(
+    ("pieces", "statuses"),
+    [
+        (["Transfer-Encoding: chunked\r\n\r\n3\r\n123\r\n", "zz\r\n"], [b"400"]),
+        (["Content-Length: 3\r\nContent-Length: 4\r\n\r\n123"], [b"400"]),
+        (["Content-Length: -3\r\n\r\n123"], [b"400"]),
+        ([f"Content-Length: {'9' * 5000}\r\n\r\n123"], [b"400"]),
+        (["Content-Length: 3\r\n\r\n12"], []),
+        (["Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n1\r\n0\r\n\r\n"], [b"201"]),
+        (["Content-Length: 1\r\nContent-Encoding: gzip\r\n\r\n1"], [b"201"]),
+    ],
+    ids=str,
+)
+def test_bodies_that_lie_about_themselves(client: Client, pieces: list[str], statuses: list[bytes]) -> None:
+    """One answer at most, nothing that was smuggled in, and nothing is unpacked."""
+    head = "POST /api/sessions HTTP/1.1\r\nHOST\r\n" + MARKED
+    answer = said(client, head + pieces[0], *pieces[1:])
+    assert [line.split(b" ")[1] for line in answer.split(b"\r\n") if line.startswith(b"HTTP/")] == statuses
+
+
+def test_a_refused_body_that_turns_bad_is_no_error(client: Client) -> None:
+    """The answer was given before."""
+    head = "POST /api/sessions HTTP/1.1\r\nHost: evil\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n123\r\n"
+    assert said(client, head, "zz\r\n").startswith(b"HTTP/1.1 421")
+
+
+def test_a_view_that_nobody_waits_for_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Views of one session are made one at a time; whoever has left meanwhile costs nothing, and blocks nobody else."""
+    gate, made = threading.Event(), []
+    view = Session.view
+
+    def slow(self: Session, query: Any) -> Any:
+        made.append(query.step)
+        assert gate.wait(PATIENCE)
+        return view(self, query)
+
+    with running(QUICK) as server:
+        client = Client(server.url)
+        session, other = client.session(text="[1, 2]"), client.session(text="[3]")
+        monkeypatch.setattr(Session, "view", slow)
+        request = f"GET /api/sessions/{session}/view?step={{}} HTTP/1.1\r\n{client.head}\r\n\r\n"
+        connections = [socket.create_connection((client.host, client.port), PATIENCE) for _ in range(40)]
+        for step, connection in enumerate(connections):
+            connection.sendall(request.format(step).encode())
+        until(lambda: len(server.server_state.tasks) >= 40 and len(made) == 1, "all to wait for the first")
+        assert client.document(other)["is_finished"]  # there are threads for others
+        for connection in connections:
+            connection.close()
+        until(lambda: not server.server_state.connections, "all to be gone")
+        gate.set()
+        until(lambda: not server.server_state.tasks, "the end of all")
+        assert len(made) == 1
+
+
+# Texts.
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 300_000,
+        '{"a":' * 50_000,
+        ('{"' + "k" * 20_000 + '":') * 60 + "1" + "}" * 60,
+        json.dumps({f"key {number}": number for number in range(20_000)}),
+        '{"' + "z" * 300_000,
+        '{"' + "z" * 300_000 + '": x}',
+        '"' + "\\u202e" * 50_000 + '"',
+        "1" * 300_000,
+    ],
+    ids=["arrays", "objects", "long paths", "many keys", "open key", "error in a long path", "escapes", "digits"],
+)
+def test_whatever_a_text_is_what_is_said_of_it_stays_small(client: Client, text: str) -> None:
+    """The view of any step, with the largest window, and the document: at most so many bytes."""
+    session = client.session(text=text, cut=20_000)
+    document = client.document(session)
+    assert len(json.dumps(document)) < 2_500_000
+    for step in (1, document["last"] // 2, document["last"]):
+        answer = client.ask("GET", f"/api/sessions/{session}/view?step={step}&count=500")
+        assert answer.status == 200
+        assert len(answer.body) < 2_500_000
+
+
+def test_a_text_is_not_cut_into_more_steps_than_can_be_kept(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each costs memory, so the pieces of a long text are longer than was asked for."""
+    monkeypatch.setattr(session_module, "MOST_STEPS", 100)
+    steps = [client.document(client.session(text="[" + " " * size + "]", cut=1))["last"] for size in (50, 2_000)]
+    assert steps == [53, 97]
+
+
+def test_long_snapshots_are_told_in_short(client: Client) -> None:
+    """Paths of what is new, what waits, and the words that name them."""
+    key = "k" * 50_000
+    lines = [{key: {key: ["x"]}}, {key: {key: ["xy", "z"], "a" + key: "", "b" + key: ""}}]
+    session = client.session(text="".join([json.dumps(line) + "\n" for line in lines]), kind="snapshots")
+    for step in (1, 2):
+        panel = client.view(session, f"step={step}")["snapshot"]
+        assert len(json.dumps({**panel, "text": "", "written": ""})) < 30_000
+
+
+# How much of everything.
+
+
+def test_sessions_are_counted_while_they_are_made() -> None:
+    """Many at once are no way to have more than there may be."""
+    with running(replace(QUICK, sessions=3)) as server:
+        client = Client(server.url)
+        bodies: list[dict[str, str]] = [{"text": "[1, 2]"}, {"url": "http://127.0.0.1:1/"}] * 6
+        statuses: list[int] = []
+        threads = [
+            threading.Thread(target=lambda body=body: statuses.append(client.ask("POST", "/api/sessions", body).status))
+            for body in bodies
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(PATIENCE)
+        assert len(statuses) == len(bodies)
+        assert set(statuses) <= {201, 429}
+        assert len(server.studio.sessions) <= 3
+
+
+@pytest.mark.parametrize("limit", [{"sessions": 3}, {"total": 20}], ids=["count", "bytes"])
+def test_those_that_are_being_made_take_room(limit: dict[str, int]) -> None:
+    """Also while nothing is there yet: all of these begin before the first is whole."""
+    text = b"[1, 2]"
+
+    async def crowd() -> tuple[int, int, int]:
+        sessions = Sessions(replace(QUICK, loads=12, **limit))
+        loads = [sessions.load("one of many", text, Reading()) for _ in range(12)]
+        results = await asyncio.gather(*loads, return_exceptions=True)
+        return len(sessions), sessions.size, len([result for result in results if isinstance(result, FullError)])
+
+    assert asyncio.run(crowd()) == (3, 3 * len(text), 9)
+
+
+class Endless(BaseHTTPRequestHandler):
+    """Sends numbers as long as somebody takes them."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        try:
+            self.wfile.write(b"[")
+            while True:
+                self.wfile.write(b"1, " * 500)
+        except OSError:
+            pass
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_live_texts_count_with_the_others() -> None:
+    """All that is read of several sources is bounded, not only what is read of each."""
+    with running(replace(QUICK, body=20_000, total=50_000)) as server:
+        client = Client(server.url)
+        source = ThreadingHTTPServer(("127.0.0.1", 0), Endless)
+        source.daemon_threads = True
+        thread = threading.Thread(target=source.serve_forever, args=(0.02,), daemon=True)
+        thread.start()
+        try:
+            url = f"http://127.0.0.1:{source.server_address[1]}/"
+            followers = [client.follow(client.session(url=url)) for _ in range(4)]
+            for follower in followers:
+                assert "the rest is not read" in follower.read_to_finish()["problem"]
+            assert server.studio.sessions.size <= 50_000
+            for follower in followers:
+                follower.close()
+        finally:
+            source.shutdown()
+            source.server_close()
+            thread.join(PATIENCE)
+
+
+# Schemas.
+
+DEEP: dict[str, Any] = {"type": "string"}
+for _ in range(400):
+    DEEP = {"properties": {"a": DEEP}}
+DOUBLED = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(24)} | {"d24": {"type": "number"}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "status"),
+    [
+        ({"$ref": "http://127.0.0.1:1/x.json"}, 422),
+        ({"not": {"$ref": "file:///etc/passwd"}}, 422),
+        ({"$id": "http://127.0.0.1:1/", "not": {"$ref": "relative.json"}}, 422),
+        ({"$schema": "http://127.0.0.1:1/meta.json"}, 422),
+        ({"$ref": "#"}, 204),
+        ({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}, 204),
+        ({"$defs": DOUBLED, "$ref": "#/$defs/d0"}, 204),
+        (DEEP, 422),
+        ({"properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}}, 204),
+        ({"properties": {"a": {"type": "string", "pattern": "^(?=(a+)+b)(a*)*\\1$"}}}, 204),
+        ({"properties": {"a": {"type": "string", "pattern": "(a{1000}){1000}"}}}, 422),
+        ({"patternProperties": {"^(a+)+$": {"type": "string"}}}, 204),
+    ],
+    ids=lambda value: str(value)[:50],
+)
+def test_schemas_that_fetch_loop_or_explode(client: Client, schema: dict[str, Any], status: int) -> None:
+    """Nothing is fetched for a schema; it is refused in words, or it is used, and then a view takes no time."""
+    pytest.importorskip("jsonschema_rs")
+    session = client.session(text=json.dumps({"a": "a" * 40 + "!"}))
+    assert client.ask("PUT", f"/api/sessions/{session}/schema", {"schema": schema}).status == status
+    assert (client.view(session)["typed"] is not None) is (status == 204)
+
+
+def test_a_schema_that_nests_without_end_is_no_json(client: Client) -> None:
+    path = f"/api/sessions/{client.session(text='1')}/schema"
+    body = b'{"schema": ' + b'{"not":' * 20_000 + b"true" + b"}" * 20_001
+    assert client.ask("PUT", path, body, {"Content-Type": "application/json"}).status == 422
+
+
+# Filters.
+
+
+def test_no_filter_is_slow(client: Client) -> None:
+    """Any number of descents costs what one costs; half of a pattern, or a longer one than there may be, says so."""
+    session = client.session(text="[" * 100 + "1" + "]" * 100, cut=50)
+    view = client.view(session, "filter=$" + "..*" * 60)
+    assert len(view["tree"]["rows"]) == 41
+    for pattern in ("$[", "$[?a]", "$" + "..*" * 65, "$." + "a" * 2_000, "%00"):
+        view = client.view(session, f"filter={pattern}")
+        assert view["filter_problem"]
+        assert view["tree"]["total"] == 101
