@@ -29,9 +29,8 @@ from unspool import (
     UnspoolError,
 )
 from unspool._errors import LONGEST_PATH_SHOWN, SENTENCES
-from unspool._grammar import modes
-from unspool._grammar.modes import EXPECTED, EXPECTED_INSTEAD
-from unspool._grammar.state import LIMIT_CODES
+from unspool._grammar import reader as modes
+from unspool._grammar.reader import EXPECTED, EXPECTED_INSTEAD, LIMIT_CODES
 
 PLACE = Position(7, 2, 3)
 
@@ -81,9 +80,10 @@ def test_every_code_is_its_name() -> None:
 
 def test_every_mode_has_an_expected_text() -> None:
     """Each mode of the reader says in words what it expects; NUMBER has read nothing yet and is never left so."""
-    numbered = {name: mode for name, mode in vars(modes).items() if name.isupper() and isinstance(mode, int)}
-    assert set(EXPECTED) == set(numbered.values()) - {modes.NUMBER}
-    assert len(set(numbered.values())) == len(numbered) - 1  # LAST_WITH_SPACE is END by another name
+    assert set(EXPECTED) == set(modes.MODES.values())
+    assert modes.NUMBER not in EXPECTED
+    assert len(set(modes.MODES.values())) == len(modes.MODES)
+    assert all(getattr(modes, name) == mode for name, mode in modes.MODES.items())
     assert all(EXPECTED.values())
     assert all(EXPECTED_INSTEAD.values())
 

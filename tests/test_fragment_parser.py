@@ -301,7 +301,7 @@ def test_feed_after_close(fragment: Any) -> None:
     parser = FragmentParser()
     parser.feed("1")
     parser.close()
-    with pytest.raises(StateError, match=r"closed; reset\(\)"):
+    with pytest.raises(StateError, match=r"closed; call reset\(\)"):
         parser.feed(fragment)
 
 

@@ -9,18 +9,18 @@ import pytest
 
 import unspool
 from unspool import MISSING
-from unspool._missing import Missing
+from unspool._missing import MissingType
 
 
 def test_it_is_false_and_says_its_name() -> None:
     """It reads as nothing in a condition, and as its name anywhere else."""
     assert not MISSING
     assert repr(MISSING) == str(MISSING) == "MISSING"
-    assert isinstance(MISSING, Missing)
+    assert isinstance(MISSING, MissingType)
     assert unspool.MISSING is MISSING
 
 
-@pytest.mark.parametrize("other", [None, False, 0, "", [], {}, "MISSING", ..., Missing], ids=repr)
+@pytest.mark.parametrize("other", [None, False, 0, "", [], {}, "MISSING", ..., MissingType], ids=repr)
 def test_it_equals_nothing_else(other: object) -> None:
     """No other thing equals it, whatever else is false."""
     assert other != MISSING

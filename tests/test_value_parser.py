@@ -32,9 +32,10 @@ from unspool import (
     StateError,
     ValueParser,
     create_state,
+    finalize,
     parse_chunk,
 )
-from unspool._tree.branch import Branch
+from unspool._tree.fold import Branch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,19 +100,21 @@ def test_every_moment(encode: Callable[[str], Any], live: bool) -> None:
 
 
 def test_tree_and_state_at_every_moment() -> None:
-    """The tree has the value of the parser, and the state has read as many characters."""
-    parser, length = ValueParser(), 0
-    assert parser.root is None
+    """The state of the same text has the value of the parser in its tree, and has read as many characters."""
+    parser, state, length = ValueParser(), create_state(), 0
+    assert state.root is None
     for fragment, value, is_complete, _ in MOMENTS:
         parser.feed(fragment)
+        state = parse_chunk(state, fragment)
         length += len(fragment)
-        assert (parser.state.index, parser.state.is_complete) == (length, is_complete)
+        assert (state.index, state.is_complete) == (length, is_complete)
+        assert state.value is parser.value is MISSING or same(state.value, parser.value)
         if value is MISSING:
-            assert parser.root is None
+            assert state.root is None
         else:
-            assert parser.root is not None
-            assert same(parser.root.value, value)
-            assert parser.root.closed is is_complete
+            assert state.root is not None
+            assert same(state.root.value, value)
+            assert state.root.closed is is_complete
 
 
 @pytest.mark.parametrize("live", [False, True], ids=["kept", "live"])
@@ -175,17 +178,17 @@ CHANGED = [
 @pytest.mark.parametrize("asked", ["early", "late", "both", "state first"])
 def test_nothing_visible_changed(asked: str, start: str, more: str) -> None:
     """A fragment that changes nothing visible leaves the very same value, whenever it is asked for."""
-    parser = ValueParser()
-    parser.feed(start)
+    parser, state = fed(start), parse_chunk(create_state(), start)
     before = parser.value if asked in ("early", "both") else MISSING
-    state = parser.state
-    if asked == "state first":
-        before = state.value
+    shown = state.value if asked == "state first" else MISSING
     parser.feed(more)
+    later = parse_chunk(state, more)
     after = parser.value
-    assert after is parser.value is parser.state.value
-    assert after is state.value
-    if asked != "late":
+    assert after is parser.value
+    assert later.value is state.value
+    if asked == "state first":
+        assert later.value is shown
+    if asked in ("early", "both"):
         assert after is before
 
 
@@ -193,17 +196,17 @@ def test_nothing_visible_changed(asked: str, start: str, more: str) -> None:
 @pytest.mark.parametrize("asked", ["early", "late"])
 def test_something_visible_changed(asked: str, start: str, more: str) -> None:
     """A fragment that changes something visible gives another value, and the old one stays as it was."""
-    parser = ValueParser()
-    parser.feed(start)
-    state = parser.state
-    before = state.value if asked == "early" else MISSING
+    parser, state = fed(start), parse_chunk(create_state(), start)
+    early = asked == "early"
+    seen = [state.value] if early else []
+    handed_out = parser.value
     parser.feed(more)
-    after = parser.value
-    before = state.value if before is MISSING else before
-    assert after is not before
-    assert after != before
-    assert same(before, fed(start).value)
-    assert same(after, fed(start + more).value)
+    later = parse_chunk(state, more).value
+    for before, after in ((seen[0] if early else state.value, later), (handed_out, parser.value)):
+        assert after is not before
+        assert after != before
+        assert same(before, fed(start).value)
+        assert same(after, fed(start + more).value)
 
 
 def test_parts_that_did_not_change_are_the_same_objects() -> None:
@@ -225,43 +228,42 @@ def test_parts_that_did_not_change_are_the_same_objects() -> None:
 @pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 2, 1, 0), (2, 0, 3, 1), (1, 3, 0, 2)])
 def test_the_order_of_asking_does_not_matter(order: tuple[int, ...]) -> None:
     """Whichever of four states is asked first, those that show the same show the same object."""
-    parser, states = ValueParser(), []
+    state, states = create_state(), []
     for fragment in ('{"a": ["x', "\\u00", "e9", '"'):
-        parser.feed(fragment)
-        states.append(parser.state)
+        state = parse_chunk(state, fragment)
+        states.append(state)
     values = {place: states[place].value for place in order}
     assert [values[place] for place in range(4)] == [{"a": ["x"]}, {"a": ["x"]}, {"a": ["xé"]}, {"a": ["xé"]}]
     assert values[0] is values[1]
     assert values[2] is values[3]
-    assert parser.value is values[3]
 
 
 def test_other_futures_do_not_touch_the_value() -> None:
-    """What grows from a state that was handed over changes neither the value of the parser nor its identity."""
-    parser = fed('{"a": [[1, "x')
-    value, state = parser.value, parser.state
+    """What grows from a state changes neither the value of the state nor of another future, nor their identity."""
+    state = parse_chunk(create_state(), '{"a": [[1, "x')
+    value = state.value
     for future in ('y"', '", 2, [', '", {"b": "', "z"):
         assert parse_chunk(state, future).value != value
-        assert parser.value is value
-    parser.feed("w")
-    value = parser.value
+        assert state.value is value
+    later = parse_chunk(state, "w")
+    value = later.value
     assert state.value == {"a": [[1, "x"]]}
     assert parse_chunk(state, '", 3,').value == {"a": [[1, "x", 3]]}
-    assert parser.value is value
+    assert later.value is value
     assert value == {"a": [[1, "xw"]]}
-    parser.feed('"]]}')
-    assert parser.state.value is parser.root.value is parser.value is parser.close() is value
+    last = parse_chunk(later, '"]]}')
+    assert last.root is not None
+    assert last.value is last.root.value is last.result is value
 
 
 @pytest.mark.skipif(COMPILED, reason="threads do not take turns inside of compiled code")
 def test_other_futures_on_other_threads_do_not_touch_the_value() -> None:
-    """A thread that shows another future of a state, while the parser is showing its value, is not seen by it."""
+    """A thread that shows another future of a state, while one future is shown, is not seen by it."""
     lines, first = inspect.getsourcelines(Branch.value)
     for line in range(first, first + len(lines)):  # the other thread comes in between, before each of the lines
         for visit in (1, 2):
-            parser = fed("[[")
-            state = parser.state
-            parser.feed('"x')
+            state = parse_chunk(create_state(), "[[")
+            mine = parse_chunk(state, '"x')
             visits = 0
 
             def come_between(frame: Any, event: str, _: object, state: Any = state, at: Any = (line, visit)) -> Any:
@@ -277,12 +279,13 @@ def test_other_futures_on_other_threads_do_not_touch_the_value() -> None:
             before = sys.gettrace()
             sys.settrace(come_between)
             try:
-                value = parser.value
+                value = mine.value
             finally:
                 sys.settrace(before)
-            parser.feed('"]]')
-            assert value == parser.value == parser.root.value == [["x"]]
-            assert parser.finished == ([["x"]],)
+            last = parse_chunk(mine, '"]]')
+            assert last.root is not None
+            assert value == last.value == last.root.value == [["x"]]
+            assert last.finished == ([["x"]],)
 
 
 @pytest.mark.parametrize("size", [1, 7, 64])
@@ -331,12 +334,11 @@ def test_a_live_string_at_the_root() -> None:
     assert parser.close() == "abc"
 
 
-def test_a_live_parser_keeps_no_tree() -> None:
-    """There is no tree and no state behind a live value."""
-    parser = fed("[1,", live=True)
-    for name in ("root", "state"):
-        with pytest.raises(StateError, match="live"):
-            getattr(parser, name)
+@pytest.mark.parametrize("live", [False, True], ids=["kept", "live"])
+def test_a_value_parser_keeps_no_tree(live: bool) -> None:
+    """There is no tree and no state behind a value: `create_state` and `parse_chunk` are for those."""
+    parser = fed("[1,", live=live)
+    assert [name for name in ("root", "state", "glance") if hasattr(parser, name)] == []
     parser.feed("2]")
     assert parser.close() == [1, 2]
 
@@ -587,13 +589,14 @@ def test_no_document_at_all() -> None:
         assert fed(" \n", options=MULTIPLE, live=live).close() is MISSING
 
 
-def test_looking_at_the_tree_changes_nothing() -> None:
-    """Asking for the tree or the state leaves everything that the parser shows as it is."""
+def test_looking_at_the_value_changes_nothing() -> None:
+    """Asking again and again leaves everything that the parser shows as it is."""
     parser = fed('1 "x" [2, "y', options=MULTIPLE)
     before = (parser.finished, parser.value, parser.is_complete, parser.error, parser.errors)
+    state = parse_chunk(create_state(MULTIPLE), '1 "x" [2, "y')
     for _ in range(3):
-        assert parser.root is not None
-        assert parser.state.finished == parser.finished
+        assert state.root is not None
+        assert state.finished == parser.finished
         assert (parser.finished, parser.value, parser.is_complete, parser.error, parser.errors) == before
     assert parser.value is before[1]
     parser.feed('"] ')
@@ -671,33 +674,33 @@ def test_a_buffer_may_be_used_again() -> None:
 # The state.
 
 
-def test_the_state_stays_when_the_parser_goes_on() -> None:
-    """A state that was handed over shows for ever what the parser showed then, and can go on elsewhere."""
-    parser = fed('{"a": ["x')
-    state = parser.state
+def test_the_state_stays_when_others_go_on() -> None:
+    """A state shows for ever what it showed first, and can go on elsewhere."""
+    state = parse_chunk(create_state(), '{"a": ["x')
     dumped = state.dump()
-    parser.feed('y"], "b": 2}')
+    last = parse_chunk(state, 'y"], "b": 2}')
     assert state.value == {"a": ["x"]}
     assert (state.index, state.is_complete) == (9, False)
     assert state.dump() == dumped
     other = parse_chunk(state, '"]}')
     assert other.result == {"a": ["x"]}
-    assert parser.close() == {"a": ["xy"], "b": 2}
+    assert last.result == fed('{"a": ["xy"], "b": 2}').close() == {"a": ["xy"], "b": 2}
     assert ParserState.load(dumped).value == {"a": ["x"]}
     assert isinstance(state, ParserState)
 
 
 @pytest.mark.parametrize("name", ["itinerary", "duplicate keys", "unicode as escapes", "odd keys"])
 def test_parser_and_states_go_on_side_by_side(name: str) -> None:
-    """From every state that is handed over on the way, both go on to what the whole text means."""
+    """From every state on the way, and with a parser beside them, all go on to what the whole text means."""
     text = corpus.DOCUMENTS[name][:300]
-    whole = fed(text)
-    parser, states = ValueParser(), []
+    whole = parse_chunk(create_state(), text)
+    parser, state, states = ValueParser(), create_state(), []
     for start in range(0, len(text), 5):
-        states.append((start, parser.state))
+        states.append((start, state))
         parser.feed(text[start : start + 5])
+        state = parse_chunk(state, text[start : start + 5])
     assert same(parser.value, whole.value)
-    assert parser.root == whole.root
+    assert state.root == whole.root
     for start, state in reversed(states):
         later = parse_chunk(state, text[start:])
         assert same(later.value, whole.value)
@@ -711,11 +714,11 @@ def test_a_state_after_an_error() -> None:
         with suppress(JSONSyntaxError):
             parser.feed(text)
             parser.close()
-        state = parser.state
+        state = finalize(parse_chunk(create_state(), text))
         assert state.error is not None
-        assert state.error is parser.error
+        assert state.error == parser.error
         assert state.error.code is code
-        assert state.value == [1]
+        assert state.value == parser.value == [1]
         assert state.result is MISSING
         assert parse_chunk(state, "2]") is state
         with pytest.raises(JSONSyntaxError if code is not Code.INCOMPLETE else StateError):
@@ -738,11 +741,11 @@ def test_many_parsers_side_by_side() -> None:
 
 
 def test_a_root_that_did_not_change_is_the_same_object() -> None:
-    """Asked again, or after a fragment that told nothing new, a parser shows the very same tree."""
-    parser = fed('{"a": [[1], "x')
-    root = parser.root
-    assert parser.root is root
-    parser.feed("\\u00")
-    assert parser.root is root
-    parser.feed("e9")
-    assert parser.root is not root
+    """Asked again, or after a fragment that told nothing new, a state shows the very same tree."""
+    state = parse_chunk(create_state(), '{"a": [[1], "x')
+    root = state.root
+    assert state.root is root
+    state = parse_chunk(state, "\\u00")
+    assert state.root is root
+    state = parse_chunk(state, "e9")
+    assert state.root is not root

@@ -28,10 +28,9 @@ from ._errors import (
 from ._events import Event, Kind
 from ._grammar.scan import COMPILED
 from ._grammar.writer import Writer
-from ._intake import Fragment
 from ._missing import MISSING
 from ._options import Options
-from ._parser import FragmentParser, ValueParser
+from ._parser import Fragment, FragmentParser, ValueParser
 from ._path import Path
 from ._state import ParserState, create_state, finalize, parse_chunk
 from ._streams import achunk_snapshots, aiter_events, aiter_values, chunk_snapshots, iter_events, iter_values

@@ -1,15 +1,15 @@
-"""The value before there is any."""
+"""`MISSING`: the value of a document of which nothing is known yet."""
 
 # Compiled with mypyc.
 from __future__ import annotations
 
 from typing import Final, final
 
-__all__ = ["MISSING", "Missing"]
+__all__ = ["MISSING", "MissingType"]
 
 
 @final
-class Missing:
+class MissingType:
     """The type of `MISSING`."""
 
     __slots__ = ()
@@ -21,8 +21,8 @@ class Missing:
         return False
 
     def __reduce__(self) -> str:
-        return "MISSING"  # there is one, also after copying and pickling
+        return "MISSING"  # copying and pickling keep the one instance
 
 
-MISSING: Final = Missing()
-"""No value yet. It is false, and nothing but itself is equal to it."""
+MISSING: Final = MissingType()
+"""No value yet. It is falsy, and equal only to itself."""

@@ -1,36 +1,151 @@
-"""The handles: objects that are fed fragments, and hold what became of them."""
+"""The parsers: objects that are fed fragments and hold the result.
+
+`Intake` prepares a fragment for the reader: it decodes bytes and finds JSON inside other text. `FragmentParser` and
+`ValueParser` are an intake and a sink; the sink decides what the parser shows. `TreeParser` is the same for typed
+values, which read the tree of nodes once per fragment.
+"""
 
 # Compiled with mypyc.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
-from ._errors import StateError
-from ._grammar.dialect import Dialect
+from ._errors import Code, StateError
+from ._grammar.reader import Dialect, Reader
 from ._grammar.sink import EventList
-from ._intake import Intake
+from ._native import mypyc_attr
 from ._options import chosen_options
-from ._state import ParserState
+from ._text.extract import Extractor
+from ._text.utf8 import decode
 from ._tree.fold import TreeFold
-from ._tree.live import LiveFold
+from ._tree.values import ValueSink
 
 if TYPE_CHECKING:
     from ._errors import JSONSyntaxError
     from ._events import Event
-    from ._intake import Fragment
+    from ._grammar.sink import Sink
     from ._options import Options
-    from ._text.pieces import Skipped
+    from ._text.pieces import Piece, Skipped
     from ._tree.nodes import Node
 
-__all__ = ["FragmentParser", "ValueParser"]
+__all__ = ["Fragment", "FragmentParser", "Intake", "TreeParser", "ValueParser", "as_bytes"]
 
-CLOSED = "the parser is closed; reset() starts it anew"
+CLOSED = "the parser is closed; call reset() to start again"
 NOT_COPIED = "a parser cannot be copied or pickled; a ParserState can"
+
+Fragment = str | bytes | bytearray | memoryview
+"""A piece of JSON text. Bytes are UTF-8 and may be cut inside a character."""
+
+
+def as_bytes(fragment: object) -> bytes:
+    """Return the bytes of a fragment that is not text."""
+    if isinstance(fragment, (bytes, bytearray, memoryview)):
+        return bytes(fragment)  # pyright: ignore[reportUnknownArgumentType]
+    raise TypeError(f"a fragment must be str or bytes, not {type(fragment).__name__}")
+
+
+@final
+@mypyc_attr(free_list_len=1)
+class Intake:
+    """A reader, the first bytes of a character that was cut, and an extractor if the JSON is inside other text."""
+
+    __slots__ = ("extractor", "is_plain", "reader", "rest")
+
+    def __init__(self, reader: Reader, extract: bool) -> None:
+        self.reader = reader
+        self.rest = b""
+        self.extractor = Extractor(reader.dialect.multiple) if extract else None
+        self.is_plain = not extract  # text goes straight to the reader: nothing to extract, and no bytes so far
+
+    @staticmethod
+    def create(options: Options | None, extract: bool) -> Intake:
+        """Return an intake that has read nothing."""
+        return Intake(Reader(Dialect(chosen_options(options))), extract)
+
+    def fork(self) -> Intake:
+        """Return an intake that goes on from here on its own."""
+        other = Intake(self.reader.fork(), False)
+        other.rest = self.rest
+        other.is_plain = self.is_plain
+        if self.extractor is not None:
+            other.extractor = self.extractor.fork()
+        return other
+
+    def restart(self) -> Intake:
+        """Return an intake with the same options that has read nothing."""
+        return Intake(Reader(self.reader.dialect), self.extractor is not None)
+
+    @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """The text that was not JSON, with its place and the reason."""
+        return () if self.extractor is None else tuple(self.extractor.skipped)
+
+    @property
+    def is_complete(self) -> bool:
+        """The root value is closed, no token is in flight, and no error ended the reading."""
+        return self.reader.is_complete and (len(self.rest) == 0 or self.extractor is not None)
+
+    def feed(self, fragment: Fragment, sink: Sink) -> None:
+        """Read one fragment."""
+        if isinstance(fragment, str):
+            if type(fragment) is not str:
+                fragment = "".join([fragment])  # subclasses may override anything: use the plain text
+            if len(self.rest) > 0 and fragment:
+                self._break_off(sink)
+            if self.extractor is None:
+                self.reader.feed(fragment, sink)
+            elif not self.reader.is_stopped:
+                self._read_pieces(self.extractor.feed(fragment), sink)
+        else:
+            self._feed_bytes(as_bytes(fragment), sink)
+
+    def finish(self, sink: Sink) -> None:
+        """The text has ended."""
+        if len(self.rest) > 0 and not self.reader.takes_any_text:
+            self._break_off(sink)
+        if self.extractor is not None and not self.reader.is_stopped:
+            self._read_pieces(self.extractor.close(), sink)
+        self.reader.finish(sink)
+
+    def _read_pieces(self, pieces: list[Piece], sink: Sink) -> None:
+        for piece in pieces:
+            if piece.is_skipped:
+                self.reader.skip(piece.text, sink)
+            else:
+                self.reader.feed(piece.text, sink)
+        if self.extractor is not None and self.reader.is_stopped:
+            self.extractor = self.extractor.ended_at(self.reader.offset)
+
+    def _feed_bytes(self, data: bytes, sink: Sink) -> None:
+        reader = self.reader
+        rest = self.rest + data
+        self.rest = b""
+        self.is_plain = False
+        is_broken = True
+        while is_broken:
+            text, rest, is_broken = decode(rest)
+            self.feed(text, sink)
+            if is_broken:
+                self._feed_broken_character(sink)
+        self.rest = b"" if reader.is_stopped else rest
+        is_ascii_only = self.extractor is None and not reader.takes_any_text
+        if len(self.rest) > 0 and is_ascii_only and not reader.dialect.skips_errors:
+            self._break_off(sink)  # an error whatever the rest of the character is
+
+    def _break_off(self, sink: Sink) -> None:
+        """Read the first bytes of a character whose other bytes will not come."""
+        self.rest = b""
+        self._feed_broken_character(sink)
+
+    def _feed_broken_character(self, sink: Sink) -> None:
+        if self.reader.takes_any_text:
+            self.reader.fail(Code.INVALID_UTF8, sink)
+        self.feed("\N{REPLACEMENT CHARACTER}", sink)
 
 
 @final
 class FragmentParser:
-    """Fragments in, events out. Its memory is O(depth + the open token), whatever the length of the text.
+    """A parser that returns events. Its memory is O(depth + the open token), whatever the length of the text.
 
     >>> parser = FragmentParser()
     >>> for event in parser.feed('{"name": "Ma'):
@@ -39,19 +154,19 @@ class FragmentParser:
     start_string $.name None
     partial_string $.name Ma
 
-    Errors are events too: the last event that a broken text gives is the error, and whatever follows gives none. With
-    ``extract=True`` the JSON may stand in other text, such as a Markdown block with prose around it.
+    Errors are events too. The error is the last event of an invalid text, and later fragments return no events. With
+    ``extract=True`` the JSON may be inside other text, such as a Markdown block with prose around it.
     """
 
     __slots__ = ("_intake", "_is_closed", "_sink")
 
     def __init__(self, options: Options | None = None, *, extract: bool = False) -> None:
-        self._intake = Intake(Dialect(chosen_options(options)), extract)
+        self._intake = Intake.create(options, extract)
         self._sink = EventList()
         self._is_closed = False
 
     def feed(self, fragment: Fragment) -> list[Event]:
-        """Read one fragment, cut anywhere, and tell what became known with it."""
+        """Read one fragment, cut anywhere, and return the new events."""
         if self._is_closed:
             raise StateError(CLOSED)
         sink = self._sink
@@ -65,15 +180,15 @@ class FragmentParser:
         return events
 
     def close(self) -> list[Event]:
-        """The text has ended: tell what became known by that, a number at the root, or that it is incomplete."""
+        """End the text, and return the last events: a number at the root, or an error if the text is incomplete."""
         if not self._is_closed:
             self._intake.finish(self._sink)
             self._is_closed = True
         return self._sink.take()
 
     def reset(self) -> None:
-        """Start anew with the same options."""
-        self._intake = self._intake.fresh()
+        """Start again with the same options."""
+        self._intake = self._intake.restart()
         self._sink = EventList()
         self._is_closed = False
 
@@ -82,12 +197,9 @@ class FragmentParser:
         """The root value is closed, no token is in flight, and no error ended the reading."""
         return self._intake.is_complete
 
-    def __reduce__(self) -> NoReturn:
-        raise TypeError(NOT_COPIED)
-
     @property
     def is_stopped(self) -> bool:
-        """An error ended the reading: nothing more will come."""
+        """An error ended the reading: there will be no more events."""
         return self._intake.reader.is_failed
 
     @property
@@ -102,13 +214,16 @@ class FragmentParser:
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
-        """With ``extract=True``: what was not JSON, where, and why."""
+        """With ``extract=True``: the text that was not JSON, with its place and the reason."""
         return self._intake.skipped
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(NOT_COPIED)
 
 
 @final
 class ValueParser:
-    """Fragments in, the value so far at any moment.
+    """A parser that shows the value parsed so far, at any moment.
 
     >>> parser = ValueParser()
     >>> parser.feed('{"days": [{"title": "Arri')
@@ -118,113 +233,60 @@ class ValueParser:
     >>> parser.value, parser.is_complete
     ({'days': [{'title': 'Arrival'}]}, False)
 
-    A value that was handed out never changes; the next one shares with it whatever did not change, by identity. With
-    ``live=True`` there is one value that grows in place instead: cheaper, but what was handed out changes. With
-    ``extract=True`` the JSON may stand in other text, such as a Markdown block with prose around it.
+    A value that was handed out never changes; the next one shares every part with it that did not change, by identity.
+    With ``live=True`` one value grows in place instead: cheaper, but values that were handed out change. With
+    ``extract=True`` the JSON may be inside other text, such as a Markdown block with prose around it.
     """
 
-    __slots__ = ("_intake", "_is_closed", "_live", "_tree")
+    __slots__ = ("_intake", "_is_closed", "_is_live", "_sink")
 
     def __init__(self, options: Options | None = None, *, live: bool = False, extract: bool = False) -> None:
-        self._intake = Intake(Dialect(chosen_options(options)), extract)
-        self._live = LiveFold(self._intake.reader) if live else None
-        self._tree = TreeFold(self._intake.reader)
+        self._intake = Intake.create(options, extract)
+        self._is_live = live
+        self._sink = ValueSink(live)
         self._is_closed = False
 
     def feed(self, fragment: Fragment) -> None:
-        """Read one fragment, cut anywhere. Raises the `JSONSyntaxError` of a broken text, now and ever after."""
+        """Read one fragment, cut anywhere. Raises `JSONSyntaxError` for invalid text, and again at each later call."""
         if self._is_closed:
             raise StateError(CLOSED)
-        live = self._live
-        if live is None:
-            tree = self._tree
-            tree.finished = None
-            if self._intake.is_plain and type(fragment) is str:
-                self._intake.reader.feed(fragment, tree)
-            else:
-                self._intake.feed(fragment, tree)
+        sink = self._sink
+        if sink.finished:
+            sink.finished = []
+        intake = self._intake
+        if intake.is_plain and type(fragment) is str:
+            intake.reader.feed(fragment, sink)
         else:
-            if live.finished:
-                live.finished = []
-            self._intake.feed(fragment, live)
-        self._raise_fault()
+            intake.feed(fragment, sink)
+        if intake.reader.is_failed:
+            raise_again(sink.errors[-1])
 
     def close(self) -> Any:
-        """The text has ended: the final value. Raises if it is broken or incomplete."""
+        """End the text, and return the final value. Raises `JSONSyntaxError` for invalid or incomplete text."""
+        sink = self._sink
         if not self._is_closed:
-            self._tree.finished = None
-            if self._live is not None:
-                self._live.finished = []
-            self._intake.finish(self._tree if self._live is None else self._live)
+            sink.finished = []
+            self._intake.finish(sink)
             self._is_closed = True
-        self._raise_fault()
-        return self.value
+        if self._intake.reader.is_failed:
+            raise_again(sink.errors[-1])
+        return sink.value()
 
     def reset(self) -> None:
-        """Start anew with the same options."""
-        self._intake = self._intake.fresh()
-        self._live = None if self._live is None else LiveFold(self._intake.reader)
-        self._tree = TreeFold(self._intake.reader)
+        """Start again with the same options."""
+        self._intake = self._intake.restart()
+        self._sink = ValueSink(self._is_live)
         self._is_closed = False
-
-    def __enter__(self) -> ValueParser:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
-        if kind is None:
-            self.close()
 
     @property
     def value(self) -> Any:
         """The value as it stands; `MISSING` before there is any."""
-        reader = self._intake.reader
-        live = self._live
-        if live is not None:
-            value = live.value()
-            if live.in_string:
-                reader.compact(live.shown_text)
-            return value
-        tree = self._tree
-        value = tree.value()
-        if tree.in_string:
-            reader.compact(tree.shown_text)
-        return value
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError(NOT_COPIED)
-
-    @property
-    def root(self) -> Node | None:
-        """The tree as it stands; None before there is any."""
-        return self.state.root
-
-    def glance(self, *, with_values: bool = True) -> Node | None:
-        """The tree as it stands, made for one look: cheaper than `root`, but each time another object.
-
-        Without values, objects and arrays that are open have no plain value in it, for those who make their own.
-        """
-        tree = self._kept_tree()
-        root = tree.glance(with_values)
-        if tree.in_string:
-            self._intake.reader.compact(tree.shown_text)
-        return root
-
-    @property
-    def state(self) -> ParserState:
-        """The state of the pure parser that has read the same: to keep, to fork, to dump."""
-        tree = self._kept_tree()
-        tree.settle()
-        intake = self._intake
-        self._intake = intake.fork()
-        self._tree = tree.go_on(self._intake.reader)
-        return ParserState(intake, tree, None, None)
+        return self._sink.value()
 
     @property
     def finished(self) -> tuple[Any, ...]:
         """The values that the last fragment closed: with ``Options(multiple=True)`` there may be several."""
-        if self._live is not None:
-            return tuple(self._live.finished)
-        return tuple([node.value for node in self._tree.finished or ()])
+        return tuple(self._sink.finished)
 
     @property
     def is_complete(self) -> bool:
@@ -239,21 +301,88 @@ class ValueParser:
     @property
     def errors(self) -> tuple[JSONSyntaxError, ...]:
         """All errors so far: more than one only with ``Options(on_error="skip")``."""
-        return self._tree.errors if self._live is None else tuple(self._live.errors)
+        return tuple(self._sink.errors)
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
-        """With ``extract=True``: what was not JSON, where, and why."""
+        """With ``extract=True``: the text that was not JSON, with its place and the reason."""
         return self._intake.skipped
 
-    def _kept_tree(self) -> TreeFold:
-        if self._live is not None:
-            raise StateError("a live parser keeps no tree")
-        return self._tree
+    def __enter__(self) -> ValueParser:
+        return self
 
-    def _raise_fault(self) -> None:
-        reader = self._intake.reader
-        if reader.is_failed:
-            # A new one each time: who keeps the parser does not keep the frames of those who called it.
-            error = self.errors[-1]
-            raise type(error)(*error.args)
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
+        if kind is None:
+            self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(NOT_COPIED)
+
+
+@final
+class TreeParser:
+    """A parser that shows the tree of nodes as it stands, for code that looks at it once per fragment.
+
+    It is the internal handle of typed values. Use `create_state` and `parse_chunk` for trees to keep.
+    """
+
+    __slots__ = ("_intake", "_is_closed", "_sink")
+
+    def __init__(self, options: Options | None = None, *, extract: bool = False) -> None:
+        self._intake = Intake.create(options, extract)
+        self._sink = TreeFold()
+        self._is_closed = False
+
+    def feed(self, fragment: Fragment) -> None:
+        """Read one fragment, cut anywhere. Raises `JSONSyntaxError` for invalid text, and again at each later call."""
+        if self._is_closed:
+            raise StateError(CLOSED)
+        self._sink.finished = None
+        self._intake.feed(fragment, self._sink)
+        self._raise_error()
+
+    def close(self) -> None:
+        """End the text. Raises `JSONSyntaxError` for invalid or incomplete text."""
+        if not self._is_closed:
+            self._sink.finished = None
+            self._intake.finish(self._sink)
+            self._is_closed = True
+        self._raise_error()
+
+    def glance(self, *, with_values: bool) -> Node | None:
+        """Return the tree as it stands, None before there is any. Without values, open containers have no value."""
+        return self._sink.glance(with_values)
+
+    @property
+    def finished_nodes(self) -> tuple[Node, ...]:
+        """The roots that the last fragment closed: with ``Options(multiple=True)`` there may be several."""
+        return tuple(self._sink.finished or ())
+
+    @property
+    def is_complete(self) -> bool:
+        """The root value is closed, no token is in flight, and no error ended the reading."""
+        return self._intake.is_complete
+
+    @property
+    def error(self) -> JSONSyntaxError | None:
+        """The first error, if there was one."""
+        return self._intake.reader.error
+
+    @property
+    def errors(self) -> tuple[JSONSyntaxError, ...]:
+        """All errors so far: more than one only with ``Options(on_error="skip")``."""
+        return self._sink.errors
+
+    @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """With ``extract=True``: the text that was not JSON, with its place and the reason."""
+        return self._intake.skipped
+
+    def _raise_error(self) -> None:
+        if self._intake.reader.is_failed:
+            raise_again(self._sink.errors[-1])
+
+
+def raise_again(error: JSONSyntaxError) -> NoReturn:
+    """Raise a copy of the error: a parser that lives long must not keep the frames of its callers alive."""
+    raise type(error)(*error.args)

@@ -1,7 +1,7 @@
-"""Lists that only grow, shared by versions that each see the first so many items.
+"""Append-only lists that several versions share.
 
-Appending to the newest version costs nothing extra. Appending to an older one copies, so that two futures of one past
-never see each other.
+Each version sees the first `size` items. Appending to the newest version costs nothing extra. Appending to an older one
+copies the list, so two futures of one past never see each other.
 """
 
 # Compiled with mypyc.
@@ -18,10 +18,10 @@ Item = TypeVar("Item")
 
 
 def appended(shared: list[Item], size: i64, item: Item) -> list[Item]:
-    """The list of a version that has the first `size` of `shared`, and then `item`: `shared` itself if it can be.
+    """Return a list whose first `size` items are those of `shared`, followed by `item`.
 
-    Between the look at the length and the append, another thread may append as well. The list tells who was first:
-    what stands at `size` never changes. Whoever lost copies, and what it left behind the winner's item is seen by none.
+    If no other version has grown past `size`, append in place and return `shared`; otherwise copy. Two threads may
+    append at the same time: the item at index `size` decides which one won, and the other one copies.
     """
     if len(shared) == size:
         shared.append(item)

@@ -1,7 +1,15 @@
-"""The pure parser: ``(state, fragment) -> state``.
+"""The pure parser: ``(state, fragment) -> state``, and its dumps.
 
-A state never changes, and nothing that it shows ever does. Keep it, go back to it, let two futures grow from it, on
-any thread. It never raises on input: what is wrong is in the state.
+A state never changes, and neither does anything that it shows. Keep it, go back to it, or let two futures grow from it,
+on any thread. Input never raises: errors are in the state.
+
+A dump is plain JSON data: no pickle, no eval. The tree is flat, with one short list per node, in document order::
+
+    ["{", id, key]   ["[", id, key]   ["]"]               a container opens; the innermost one closes
+    ["s", id, key, text]   ["n", id, key, raw]   ["l", id, key, true]
+
+The dump leaves out everything that follows from the tree, so that it cannot be wrong: depth, counts, and the stack of
+the reader. Loading checks the rest: tampered data raises `StateError`, or gives a state that could have been.
 """
 
 # Compiled with mypyc.
@@ -9,41 +17,59 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, cast, final
 
-from ._grammar.dialect import Dialect
-from ._grammar.modes import EXPECTED
-from ._intake import Intake, as_bytes
+from ._dumps import check, natural
+from ._dumps import text as checked_text
+from ._errors import Code, Position, StateError, UnspoolError
+from ._grammar.reader import Dialect, Reader, make_error
 from ._missing import MISSING
-from ._options import chosen_options
-from ._persist import dump, load
+from ._native import mypyc_attr
+from ._options import Options
+from ._parser import Intake, as_bytes
+from ._path import Path
+from ._text.extract import Extractor
+from ._text.utf8 import decode
 from ._tree.fold import SHOWING, TreeFold
+from ._tree.nodes import ContainerNode, NumberNode, ObjectNode, StringNode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ._errors import JSONSyntaxError
     from ._events import Event
-    from ._intake import Fragment
-    from ._options import Options
-    from ._path import Path
+    from ._parser import Fragment
     from ._text.pieces import Skipped
     from ._tree.nodes import Node
 
 __all__ = ["ParserState", "create_state", "finalize", "parse_chunk"]
 
-
 UNSEEN: Final = object()
+VERSION: Final = 1
+FIELDS: Final = {
+    *("version", "options", "mode", "position", "next_id", "roots", "errors"),
+    *("tree", "string", "key", "text", "carry", "nested", "rest", "extract"),
+}
 
 
 @final
+@mypyc_attr(free_list_len=1)
 class ParserState:
-    """Everything that is known after some text. `create_state` makes the first one, `parse_chunk` the next."""
+    """Everything known after some text. `create_state` returns the first state, `parse_chunk` the next."""
 
-    __slots__ = ("_before", "_events", "_fold", "_fragment", "_intake", "_root", "_value")
+    __slots__ = ("_events", "_fold", "_fold_before", "_fragment", "_intake", "_intake_before", "_root", "_value")
 
-    def __init__(self, intake: Intake, fold: TreeFold, before: Intake | None, fragment: Fragment | None) -> None:
+    def __init__(
+        self,
+        intake: Intake,
+        fold: TreeFold,
+        intake_before: Intake | None,
+        fold_before: TreeFold | None,
+        fragment: Fragment | None,
+    ) -> None:
         self._intake = intake
         self._fold = fold
-        self._before = before  # with the fragment (None: the end), all that is needed to tell the events again
+        # With the fragment (None for the end of the text), these two give the events again.
+        self._intake_before = intake_before
+        self._fold_before = fold_before
         self._fragment = fragment
         self._value: object = UNSEEN
         self._root: object = UNSEEN
@@ -69,7 +95,7 @@ class ParserState:
 
     @property
     def result(self) -> Any:
-        """The value if it is complete and nothing is wrong, otherwise `MISSING`: the one to act upon."""
+        """The value if it is complete and without errors, otherwise `MISSING`: the value to act on."""
         return self.value if self.is_complete and self.error is None else MISSING
 
     @property
@@ -94,7 +120,7 @@ class ParserState:
 
     @property
     def index(self) -> int:
-        """How many characters were read."""
+        """The number of characters read."""
         return self._intake.reader.offset
 
     @property
@@ -110,50 +136,54 @@ class ParserState:
     @property
     def expecting(self) -> str:
         """What may come next, in words."""
-        return EXPECTED[self._intake.reader.mode]
+        return self._intake.reader.expecting
 
     @property
     def open_path(self) -> Path:
-        """Of the value that is being read or expected; between values, of the container."""
+        """The path of the value that is being read or expected; between values, of the container."""
         return self._intake.reader.path
 
     @property
     def options(self) -> Options:
-        """How the text is read."""
+        """The options of the parser."""
         return self._intake.reader.dialect.options
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
-        """With ``extract=True``: what was not JSON, where, and why."""
+        """With ``extract=True``: the text that was not JSON, with its place and the reason."""
         return self._intake.skipped
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """What the last fragment brought."""
+        """The events of the last fragment."""
         events = self._events
         if events is None:
             events = self._events = self._tell_again()
         return events
 
     def node(self, id: int) -> Node | None:
-        """The node with this id; None if there is none (yet)."""
+        """Return the node with this id, or None."""
         root = self.root
         return None if root is None else root.find(id)
 
     def walk(self) -> Iterator[Node]:
-        """All nodes, in document order."""
+        """Iterate over all nodes, in document order."""
         root = self.root
         return iter(()) if root is None else root.walk()
 
     def dump(self) -> dict[str, Any]:
-        """The state as plain JSON data, the same however the text was cut."""
-        return dump(self._intake, self._fold.hidden, self.root, self.errors)
+        """Return the state as plain JSON data, the same for every way of cutting the text."""
+        return _dump(self._intake, self._fold.hidden, self.root, self.errors)
 
     @staticmethod
     def load(data: object) -> ParserState:
-        """The state that was dumped, in this or another process. Raises `StateError` if the data is not a dump."""
-        intake, fold = load(data)
-        return ParserState(intake, fold, None, None)
+        """Restore a state from its dump, in this or another process. Raises `StateError` for anything else."""
+        try:
+            return _load(data)
+        except StateError:
+            raise
+        except (UnspoolError, ValueError, TypeError, KeyError, IndexError, ArithmeticError) as error:
+            raise StateError(f"invalid state dump: {type(error).__name__}") from None
 
     def __copy__(self) -> ParserState:
         return self
@@ -169,10 +199,11 @@ class ParserState:
         return f"ParserState({state}, index={self.index}, expecting {self.expecting})"
 
     def _tell_again(self) -> tuple[Event, ...]:
-        if self._before is None:
+        if self._intake_before is None or self._fold_before is None:
             return ()
-        intake = self._before.fork()
-        sink = intake.reader.resume_events()
+        intake = self._intake_before.fork()
+        with SHOWING:
+            sink = intake.reader.resume_events(self._fold_before.show_text())
         if self._fragment is None:
             intake.finish(sink)
         else:
@@ -181,37 +212,107 @@ class ParserState:
 
     def _next(self, fragment: Fragment | None) -> ParserState:
         intake = self._intake.fork()
-        fold = self._fold.fork(intake.reader)
-        if fold.in_string:
-            intake.reader.compact(fold.shown_text)
+        fold = self._fold.fork()
         if fragment is None:
             intake.finish(fold)
         else:
             intake.feed(fragment, fold)
         fold.settle()
-        return ParserState(intake, fold, self._intake, fragment)
+        return ParserState(intake, fold, self._intake, self._fold, fragment)
 
 
 def _loaded(data: object) -> ParserState:
-    """What a pickle names: it has to be a function of the module."""
+    """Restore a pickled state: pickle needs a function of the module."""
     return ParserState.load(data)
 
 
 def create_state(options: Options | None = None, *, extract: bool = False) -> ParserState:
-    """The state before any text. With `extract` the JSON may stand in other text."""
-    intake = Intake(Dialect(chosen_options(options)), extract)
-    return ParserState(intake, TreeFold(intake.reader), None, None)
+    """Return the state before any text. With `extract` the JSON may be inside other text."""
+    return ParserState(Intake.create(options, extract), TreeFold(), None, None, None)
 
 
 def parse_chunk(state: ParserState, fragment: Fragment) -> ParserState:
-    """The state after one more fragment, cut anywhere. After an error, and for an empty fragment, the same state."""
+    """Return the state after one more fragment, cut anywhere: the same state after an error, or if it is empty."""
     if not isinstance(fragment, str):
-        fragment = as_bytes(fragment)  # whoever owns the buffer may change it
+        fragment = as_bytes(fragment)  # the owner of a buffer may change it later
     if not fragment or state._intake.reader.is_stopped:
         return state
     return state._next(fragment)
 
 
 def finalize(state: ParserState) -> ParserState:
-    """The state if the text ended here: a root number is complete, and what is open is an `IncompleteJSONError`."""
+    """Return the state if the text ends here: a root number is complete, an open value is an `IncompleteJSONError`."""
     return state if state._intake.reader.is_stopped else state._next(None)
+
+
+def _dump(
+    intake: Intake, hidden: Node | None, root: Node | None, errors: tuple[JSONSyntaxError, ...]
+) -> dict[str, Any]:
+    tree, string = _flatten(root)
+    if hidden is not None:
+        tree, _ = _flatten(hidden)
+    data: dict[str, Any] = {
+        "version": VERSION,
+        "options": intake.reader.dialect.options.as_dict(),
+        **intake.reader.dump(),
+        "tree": tree,
+        "string": string,
+        "rest": intake.rest.hex(),
+        "extract": None if intake.extractor is None else intake.extractor.dump(),
+        "errors": [[e.code.value, e.offset, e.line, e.column, list(e.path.steps), e.expected] for e in errors],
+    }
+    if string is not None and data["mode"] == "STRING":
+        data["text"] = string[2]
+    return data
+
+
+def _flatten(root: Node | None) -> tuple[list[list[object]], list[object] | None]:
+    """Return the tree, and apart from it the open string."""
+    tree: list[list[object]] = []
+    string: list[object] | None = None
+    todo: list[tuple[str | None, Node | None]] = [] if root is None else [(None, root)]
+    while todo:
+        key, node = todo.pop()
+        if node is None:
+            tree.append(["]"])
+        elif isinstance(node, ContainerNode):
+            tree.append(["{" if isinstance(node, ObjectNode) else "[", node.id, key])
+            if node.closed:
+                todo.append((None, None))
+            keys: tuple[str | None, ...] = node.keys if isinstance(node, ObjectNode) else (None,) * len(node)
+            todo.extend(reversed(list(zip(keys, node.children, strict=True))))
+        elif isinstance(node, NumberNode):
+            tree.append(["n", node.id, key, node.raw])
+        elif not isinstance(node, StringNode):
+            tree.append(["l", node.id, key, node.value])
+        elif node.closed:
+            tree.append(["s", node.id, key, node.text])
+        else:
+            string = [node.id, key, node.text]
+    return tree, string
+
+
+def _load(data: Any) -> ParserState:
+    check(isinstance(data, dict) and set(data) == FIELDS, "wrong fields")
+    check(data["version"] == VERSION, "unknown version")
+    options = Options(**data["options"])
+    reader = Reader(Dialect(options))
+    intake = Intake(reader, False)
+    if data["extract"] is not None:
+        intake.extractor = Extractor.load(data["extract"])
+        intake.is_plain = False
+        check(intake.extractor.multiple is options.multiple, "the extractor does not fit the options")
+    fold = TreeFold()
+    for code_name, offset, line, column, steps, expected in data["errors"]:
+        position = Position(natural(offset), natural(line), natural(column))
+        check(all(isinstance(step, str) or natural(step) >= 0 for step in steps), "impossible path")
+        error = make_error(Code(code_name), position, Path.of(*steps), checked_text(expected))
+        reader.error = reader.error or error
+        reader.error_count += 1
+        fold.error(error, -1, False)
+    reader.load(data, fold)
+    check(not reader.is_failed or reader.error is not None, "a failed parser without an error")
+    intake.rest = bytes.fromhex(data["rest"])
+    intake.is_plain = intake.is_plain and not intake.rest
+    check(decode(intake.rest) == ("", intake.rest, False), "bytes that cannot begin a character")
+    return ParserState(intake, fold, None, None, None)

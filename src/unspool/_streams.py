@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterable, Iterable
 
     from ._events import Event
-    from ._intake import Fragment
     from ._options import Options
+    from ._parser import Fragment
     from .select import Pattern
 
     Closable = Generator[object, object, object]

@@ -1,7 +1,7 @@
 """Every block of code in the documentation is held to something: run, or compared with what it shows.
 
-Blocks of Python are run by tests/test_public.py, and those that talk to servers by tests/peers/test_provider_pages.py and
-tests/peers/test_coming_from.py. Here are the others: commands, JavaScript, JSON, and drawings, which nothing can run.
+Blocks of Python are run by tests/test_public.py, and those that talk to servers by tests/peers/test_provider_pages.py
+and tests/peers/test_coming_from.py. The tests here hold the others: commands, JavaScript, JSON, and drawings.
 """
 
 from __future__ import annotations

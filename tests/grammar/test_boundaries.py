@@ -11,8 +11,7 @@ from tests.support.observe import observe
 from tests.support.strategies import every_single_cut
 from unspool import MISSING, Code, FragmentParser, Options, create_state, parse_chunk
 from unspool._grammar import scan
-from unspool._grammar.dialect import Dialect
-from unspool._grammar.reader import Reader
+from unspool._grammar.reader import Dialect, Reader
 from unspool._grammar.scan import HELD, INVALID, KEEP, LONE, REFUSE, REPLACE, read_escape
 from unspool._grammar.sink import EventList
 
@@ -26,9 +25,7 @@ def fed(fragments: list[str], options: dict[str, Any], *, copied: bool = False) 
     for fragment in fragments:
         reader.feed(fragment, sink)
         if copied:
-            copy = Reader(reader.dialect)
-            reader.copy_to(copy)
-            reader = copy
+            reader = reader.fork()
     return reader, sink
 
 
@@ -108,7 +105,7 @@ def test_a_copy_goes_on_as_its_original(text: str, options: dict[str, Any]) -> N
         seen = []
         for copied in (False, True):
             reader, sink = fed([text[:-1], text[-1:], tail[:1], tail[1:]], options, copied=copied)
-            place = (reader.mode, reader.offset, reader.line, reader.column, reader.path, reader.text(), reader.length)
+            place = (reader.mode, reader.offset, reader.line, reader.column, reader.path, reader.dump())
             errors = [(e.code, e.position, e.path) for e in [*sink.errors, reader.error] if e is not None]
             events = [(e.kind, e.path, e.node_id, e.offset, e.raw) for e in sink.events]
             seen.append((place, reader.is_complete, reader.is_stopped, reader.error_count, errors, events))

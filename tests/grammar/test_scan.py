@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from tests.support.shared import PROJECT
 from unspool import COMPILED
-from unspool._grammar import modes, scan
+from unspool._grammar import scan
+from unspool._grammar import scan as modes
 from unspool._grammar.scan import HELD, INVALID, KEEP, LONE, REFUSE, REPLACE, overflow_at, read_escape
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def with_loops() -> Any:
 
 
 LOOPS = with_loops()
+EXPRESSIONS: dict[str, Any] = LOOPS.expressions()
 
 pieces = st.text(st.sampled_from(' \t\n\r\x0b\xa0"\\/ax\x00\x1f\x7f\x80\u2028😀\ud83d'), max_size=12)
 numbers = st.text(st.sampled_from("0123456789-+.eE,] x\u0660"), max_size=12)
@@ -42,7 +44,7 @@ numbers = st.text(st.sampled_from("0123456789-+.eE,] x\u0660"), max_size=12)
 
 @pytest.mark.parametrize(
     ("loop", "expression"),
-    [(LOOPS.space_run, scan._space_run), (LOOPS.string_run, scan._string_run)],
+    [(LOOPS.space_run, EXPRESSIONS["space_run"]), (LOOPS.string_run, EXPRESSIONS["string_run"])],
     ids=["space", "string"],
 )
 @given(text=pieces, data=st.data())
@@ -60,16 +62,16 @@ def test_marks_agree(text: str) -> None:
     """The loop and the expression find a mark in the same texts: where the run of string text ends too early."""
     is_plain = LOOPS.string_run(text, 0, len(text)) == len(text)
     assert LOOPS.has_marks(text) is not is_plain
-    assert (scan._has_marks(text) is None) is is_plain
+    assert (EXPRESSIONS["has_marks"](text) is None) is is_plain
 
 
 def test_the_build_chooses() -> None:
     """Compiled, the loops are used; interpreted, the expressions."""
     assert LOOPS.COMPILED
-    assert (scan.space_run is scan._space_run) is not COMPILED
-    assert (scan.number_run is scan._number_run) is not COMPILED
-    chosen: object = scan.has_marks
-    assert (chosen is scan._has_marks) is not COMPILED
+    for name, expression in EXPRESSIONS.items():
+        chosen = getattr(scan, name)
+        is_expression = getattr(chosen, "__name__", "") == expression.__name__ and name != expression.__name__
+        assert is_expression is not COMPILED, name
 
 
 @given(numbers, st.data())
@@ -77,11 +79,11 @@ def test_number_runs_agree(text: str, data: st.DataObject) -> None:
     """Both forms read a number as far, and end in the same state, from its start and from any place inside it."""
     end = data.draw(st.integers(0, len(text)))
     whole = LOOPS.number_run(text, 0, end, modes.NUMBER)
-    assert scan._number_run(text, 0, end, modes.NUMBER) == whole
+    assert EXPRESSIONS["number_run"](text, 0, end, modes.NUMBER) == whole
     middle = data.draw(st.integers(0, whole[0]))
     at, state = LOOPS.number_run(text, 0, middle, modes.NUMBER)
     assert at == middle
-    assert scan._number_run(text, middle, end, state) == LOOPS.number_run(text, middle, end, state) == whole
+    assert EXPRESSIONS["number_run"](text, middle, end, state) == LOOPS.number_run(text, middle, end, state) == whole
 
 
 @pytest.mark.parametrize(
@@ -109,7 +111,7 @@ def test_number_runs_agree(text: str, data: st.DataObject) -> None:
 )
 def test_states_of_a_number(text: str, end: int, state: int) -> None:
     """A run of a number ends at the first character that cannot go on with it, in the state it has then."""
-    assert scan._number_run(text, 0, len(text), modes.NUMBER) == (end, state)
+    assert EXPRESSIONS["number_run"](text, 0, len(text), modes.NUMBER) == (end, state)
     assert LOOPS.number_run(text, 0, len(text), modes.NUMBER) == (end, state)
 
 
@@ -196,3 +198,18 @@ def test_overflow(raw: str, place: int) -> None:
     assert overflow_at(raw) == place
     if place >= 0:
         assert (isinf(float(raw[: place + 1])), overflow_at(raw[:place])) == (True, -1)
+
+
+@given(st.from_regex(r"-?(0|[1-9][0-9]{0,20})(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,3})?", fullmatch=True))
+def test_numbers_are_worth_what_python_says(raw: str) -> None:
+    """The loop for short numbers, and what long ones fall back to, agree with `int` and `float` to the last bit."""
+    end, mode = LOOPS.number_run(raw, 0, len(raw), modes.NUMBER)
+    assert end == len(raw)
+    expected = float(raw) if set(raw) & set(".eE") else int(raw)
+    for convert in (LOOPS.number_value, EXPRESSIONS["number_value"]):
+        if expected in (float("inf"), float("-inf")):
+            with pytest.raises(ArithmeticError):
+                convert("x" + raw, 1, end + 1, mode, False)
+        else:
+            value = convert("x" + raw, 1, end + 1, mode, False)
+            assert (value, type(value), str(value)) == (expected, type(expected), str(expected))

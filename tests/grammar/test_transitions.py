@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from unspool import Code, Options
-from unspool._grammar import modes
-from unspool._grammar.dialect import Dialect
-from unspool._grammar.reader import Reader
+from unspool._grammar import reader as modes
+from unspool._grammar.reader import Dialect, Reader
 from unspool._grammar.sink import EventList
 
 CLASSES = ' \n{}[],:;"\\/-+.019eEtfnuadgG\x01\x7fé'  # one or two of each class; 1 and 9 end a range, so does a

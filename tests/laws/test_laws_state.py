@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import subprocess
 import sys
@@ -33,11 +34,13 @@ from unspool import (
     finalize,
     parse_chunk,
 )
+from unspool.tree import ObjectNode
 
 texts = st.one_of(strategies.documents(), strategies.broken_documents(halves=True))
 small_texts = st.one_of(strategies.documents(small=True), strategies.broken_documents(small=True, halves=True))
 cut_texts = strategies.cut(texts)
 small_cuts = strategies.cut(small_texts)
+broken_cuts = strategies.cut(strategies.broken_documents(small=True))
 
 
 def states_of(fragments: list[Any], **options: Any) -> list[ParserState]:
@@ -230,21 +233,88 @@ def test_law_10_identity(cut: tuple[str, list[str]]) -> None:
 
 @given(st.data(), small_cuts)
 def test_law_10_identity_of_a_handle(data: st.DataObject, cut: tuple[str, list[str]]) -> None:
-    """A handle keeps identities too, whenever its value or its state is asked for; its states are those of the text."""
+    """A handle keeps identities too, whenever its value is asked for; its values are those of the states."""
     text, fragments = cut
     assume("duplicate" not in repr(observe([text], duplicate_keys="error").errors))
-    parser, shown, kept = ValueParser(), [], []
-    for end, fragment in enumerate(fragments, 1):
+    parser, state, shown = ValueParser(), create_state(), []
+    for fragment in fragments:
+        state = parse_chunk(state, fragment)
         with suppress(JSONSyntaxError):
             parser.feed(fragment)
         if data.draw(st.booleans()):
-            kept.append((end, parser.state))
-        if data.draw(st.booleans()):
             shown.append(parser.value)
+            assert shown[-1] is state.value is MISSING or same(shown[-1], state.value)
     for earlier, later in pairwise(shown):
         assert (earlier is later) is same(*[NOTHING if value is MISSING else value for value in (earlier, later)])
-    for end, state in kept:
-        assert show(state) == show(parse_chunk(create_state(), "".join(fragments[:end])))
+
+
+DIALECTS = [
+    Options(),
+    Options(multiple=True),
+    Options(on_error="skip"),
+    Options(on_error="skip", multiple=True, duplicate_keys="error"),
+    Options(trailing="ignore", floats="decimal"),
+]
+
+
+@given(st.data(), small_cuts | broken_cuts, st.sampled_from(DIALECTS), st.sampled_from(["always", "never", "random"]))
+def test_law_10_copy_on_write(data: st.DataObject, cut: tuple[str, list[str]], options: Options, asking: str) -> None:
+    """However a parser is asked, its value is that of the tree; values that were handed out never change, and each of
+    their parts that did not change is the same object in the next one. With several documents, duplicate keys, skipped
+    errors and text around the JSON, too.
+    """
+    _, fragments = cut
+    extract = data.draw(st.booleans())
+    parser, state = ValueParser(options, extract=extract), create_state(options, extract=extract)
+    live = ValueParser(options, extract=extract, live=True)
+    kept: list[tuple[object, object]] = []
+    for fragment in fragments:
+        state = parse_chunk(state, fragment)
+        for each in (parser, live):
+            with suppress(JSONSyntaxError):
+                each.feed(fragment)
+        assert same(list(parser.finished), list(state.finished))
+        assert same(list(live.finished), list(state.finished))
+        if asking == "always" or (asking == "random" and data.draw(st.booleans())):
+            value = parser.value
+            assert value is parser.value
+            kept.append((value, copy.deepcopy(value)))
+            assert value is state.value is MISSING or same(value, state.value)
+            assert live.value is value is MISSING or same(live.value, value)
+    state = finalize(state)
+    for each in (parser, live):
+        with suppress(JSONSyntaxError):
+            each.close()
+        assert each.value is state.value is MISSING or same(each.value, state.value)
+        assert each.errors == state.errors
+    for value, snapshot in kept:
+        assert value is snapshot or same(value, snapshot)
+    for (earlier, _), (later, _) in pairwise(kept):
+        if same_or_missing(earlier, later):
+            assert options.on_error == "skip" or has_duplicates(state) or earlier is later
+        else:
+            assert_shared(earlier, later)
+
+
+def same_or_missing(one: object, other: object) -> bool:
+    """Whether two values are equal; MISSING is equal to itself alone."""
+    if one is MISSING or other is MISSING:
+        return one is other
+    return same(one, other)
+
+
+def has_duplicates(state: ParserState) -> bool:
+    """Whether a key comes twice in an object of the newest document."""
+    return any(isinstance(node, ObjectNode) and node.duplicates for node in state.walk())
+
+
+def assert_shared(earlier: Any, later: Any) -> None:
+    """Of two values of one array, all items but the last that the earlier one has are the same objects in the later."""
+    while isinstance(earlier, list) and isinstance(later, list) and same(earlier[:-1], later[: len(earlier) - 1]):
+        assert all(one is other for one, other in zip(earlier[:-1], later, strict=False))
+        if not earlier or len(later) < len(earlier):
+            return
+        earlier, later = earlier[-1], later[len(earlier) - 1]
 
 
 @given(strategies.cut(strategies.documents(small=True)))

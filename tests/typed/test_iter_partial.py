@@ -440,7 +440,7 @@ def test_wrong_arguments(function: Any) -> None:
 @both
 def test_a_fragment_of_the_wrong_type(collect: Any) -> None:
     """As for the other iterators."""
-    with pytest.raises(TypeError, match="a fragment is str or bytes"):
+    with pytest.raises(TypeError, match="a fragment must be str or bytes"):
         collect(TRIP, [1])
 
 

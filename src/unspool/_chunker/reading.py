@@ -23,9 +23,8 @@ from .._grammar.sink import (
     START_ARRAY,
     START_OBJECT,
 )
-from .._intake import as_bytes
 from .._missing import MISSING
-from .._parser import FragmentParser
+from .._parser import FragmentParser, as_bytes
 from .values import Limits, Number, copied, join_halves
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
-"""THE grammar: RFC 8259, one character after another, in one place.
+"""THE grammar: RFC 8259, one character after another, in one class.
 
-The machine on one screen. A mode says what may come next; white space may stand in the modes above the line::
+The machine on one screen. A mode says what may come next; white space may come in the modes above the line::
 
     mode              comes next                 leads to
     ----              ----------                 --------
@@ -14,58 +14,428 @@ The machine on one screen. A mode says what may come next; white space may stand
     BETWEEN           a value or the end         as VALUE (several values are allowed, or none has come)
     END               the end
     ------------------------------------------------------------------------------------------------------
-    STRING            text, an escape, "         what comes after a value
+    STRING            text, an escape, "         the mode after a value
     KEY_STRING        text, an escape, "         COLON
-    LITERAL           the rest of the word       what comes after a value
-    NUMBER.. (scan)   the rest of the number     what comes after a value, with the character that ends it
-    SKIP..            anything                   a , ] or } of the container in which an error was, or a new line
-    IGNORE, FAILED    nothing is read any more
+    LITERAL           the rest of the word       the mode after a value
+    NUMBER.. (scan)   the rest of the number     the mode after a value, with the character that ends it
+    SKIP..            anything                   a , ] or } of the container that has the error, or a new line
+    IGNORE, FAILED    the reader reads nothing any more
 
 After a value comes AFTER_ITEM, AFTER_MEMBER, or at the root BETWEEN, END or IGNORE.
+
+A fragment may end anywhere. A number, a literal or a key goes on in its mode, and its pieces wait in the reader. The
+text of a string value goes to the sink piece by piece. The reader carries half an escape, or the first half of a
+surrogate pair, over to the next fragment and reads it again: at most 11 characters.
+
+The file reads from top to bottom: the modes and their words, the options as numbers, the stack, the reader.
 """
 
 # Compiled with mypyc.
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, Final, final
 
-from .._errors import Code
-from .frames import Frame, Keys
-from .modes import (
-    AFTER_ITEM,
-    AFTER_MEMBER,
-    BETWEEN,
-    COLON,
-    END,
-    FAILED,
-    IGNORE,
-    KEY,
-    KEY_OR_CLOSE,
-    KEY_STRING,
-    LAST_WITH_SPACE,
-    LITERAL,
+from .._dumps import check, natural
+from .._dumps import text as checked_text
+from .._errors import Code, IncompleteJSONError, JSONSyntaxError, LimitError, Position
+from .._native import mypyc_attr
+from .._path import ROOT, Path
+from .._sharing import appended
+from .scan import (
+    EXPONENT,
+    EXPONENT_MARK,
+    EXPONENT_SIGN,
+    FRACTION,
+    HELD,
+    INTEGER,
+    INVALID,
+    KEEP,
+    MINUS,
     NUMBER,
-    SKIP,
-    SKIP_ESCAPE,
-    SKIP_LINE,
-    SKIP_STRING,
-    STRING,
-    VALUE,
-    VALUE_OR_CLOSE,
+    POINT,
+    REFUSE,
+    REPLACE,
+    ZERO,
+    has_marks,
+    is_whole_number,
+    number_run,
+    number_value,
+    overflow_at,
+    read_escape,
+    space_run,
+    string_run,
 )
-from .scan import has_marks, space_run, string_run
-from .tokens import TokenReader, is_whole_number
+from .sink import EventList
 
 if TYPE_CHECKING:
     from .._native import i64
+    from .._options import Options
+    from .._path import Step
     from .sink import Sink
+
+VALUE: Final = 0
+VALUE_OR_CLOSE: Final = 1
+KEY: Final = 2
+KEY_OR_CLOSE: Final = 3
+COLON: Final = 4
+AFTER_ITEM: Final = 5
+AFTER_MEMBER: Final = 6
+BETWEEN: Final = 7
+END: Final = 8
+LAST_WITH_SPACE: Final = END
+STRING: Final = 9
+KEY_STRING: Final = 10
+LITERAL: Final = 11
+SKIP: Final = 12
+SKIP_STRING: Final = 13
+SKIP_ESCAPE: Final = 14
+SKIP_LINE: Final = 15
+IGNORE: Final = 16
+FAILED: Final = 17
+
+EXPECTED: Final[dict[int, str]] = {
+    VALUE: "a value",
+    VALUE_OR_CLOSE: "a value or ']'",
+    KEY: "a key in double quotes",
+    KEY_OR_CLOSE: "a key in double quotes or '}'",
+    COLON: "':'",
+    AFTER_ITEM: "',' or ']'",
+    AFTER_MEMBER: "',' or '}'",
+    BETWEEN: "a value or the end of the text",
+    END: "the end of the text",
+    STRING: "the rest of the string",
+    KEY_STRING: "the rest of the key",
+    LITERAL: "the rest of true, false or null",
+    MINUS: "a digit",
+    ZERO: "the end of the number, '.' or 'e'",
+    INTEGER: "the rest or the end of the number",
+    POINT: "a digit",
+    FRACTION: "the rest or the end of the number",
+    EXPONENT_MARK: "a digit or a sign",
+    EXPONENT_SIGN: "a digit",
+    EXPONENT: "the rest or the end of the number",
+    SKIP: "',' or the end of the container after an error",
+    SKIP_STRING: "the end of the string after an error",
+    SKIP_ESCAPE: "the end of the string after an error",
+    SKIP_LINE: "the end of the line after an error",
+    IGNORE: "anything; it is ignored",
+    FAILED: "nothing",
+}
+"""The words for each mode: error messages, the docs and `ParserState.expecting` all use them."""
+
+EXPECTED_INSTEAD: Final[dict[Code, str]] = {
+    Code.INVALID_ESCAPE: 'one of \\" \\\\ \\/ \\b \\f \\n \\r \\t or \\u and four hex digits',
+    Code.CONTROL_CHARACTER: "an escape such as \\n or \\u0000",
+    Code.LONE_SURROGATE: "both halves of the pair, one after the other",
+    Code.INVALID_UTF8: "well-formed UTF-8",
+    Code.NUMBER_OVERFLOW: "a number within the range of a float",
+    Code.DUPLICATE_KEY: "each key once",
+}
+"""The words for errors that the mode does not explain."""
+
+NAMES: Final[dict[int, str]] = {
+    mode: name
+    for name, mode in tuple(globals().items())
+    if type(mode) is int and mode in EXPECTED and name not in ("LAST_WITH_SPACE", "REFUSE", "KEEP", "REPLACE")
+}
+"""The name of each mode, for dumps."""
+
+MODES: Final[dict[str, int]] = {name: mode for mode, name in NAMES.items()}
+
+LIMIT_CODES: Final = frozenset([code for code in Code if code.value.startswith("max_")])
+
+WITH_KEY: Final = frozenset([VALUE, COLON, STRING, LITERAL])  # and numbers: the key is known, the value is not
+SKIPPING: Final = frozenset([SKIP, SKIP_STRING, SKIP_ESCAPE, SKIP_LINE])
+IN_ARRAY: Final = frozenset([VALUE_OR_CLOSE, AFTER_ITEM])
+IN_OBJECT: Final = frozenset([KEY, KEY_OR_CLOSE, COLON, AFTER_MEMBER, KEY_STRING])
+AT_ROOT: Final = frozenset([BETWEEN, END, IGNORE, SKIP_LINE])
+LITERALS: Final = ("true", "false", "null")
+
+# A number that is still growing is watched for overflow while it is shorter than this: beyond it, converting the number
+# for each fragment would cost more than the early error is worth. It is checked when it ends in any case.
+OVERFLOW_HORIZON: Final = 1000
+
+
+UNLIMITED: Final = 1 << 60  # far beyond any text, and far below the end of machine integers
+SURROGATES: Final = {"replace": REPLACE, "error": REFUSE, "keep": KEEP}
 
 
 @final
-class Reader(TokenReader):
-    """The machine. It is fed text and calls a sink; `copy_to` makes an independent copy in constant time."""
+class Dialect:
+    """`Options` as numbers and flags, which the reader can test at no cost. Forks share it."""
 
-    __slots__ = ()
+    __slots__ = (
+        "after_root",
+        "decimals",
+        "first_mode",
+        "max_chars",
+        "max_depth",
+        "max_errors",
+        "max_key",
+        "max_number",
+        "max_string",
+        "multiple",
+        "options",
+        "skips_errors",
+        "surrogates",
+        "trailing_commas",
+        "unique_keys",
+    )
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.max_depth: i64 = _limit(options.max_depth)
+        self.max_chars: i64 = _limit(options.max_chars)
+        self.max_string: i64 = _limit(options.max_string)
+        self.max_key: i64 = _limit(options.max_key)
+        self.max_number: i64 = _limit(options.max_number)
+        self.max_errors: i64 = _limit(options.max_errors)
+        self.surrogates: i64 = SURROGATES[options.surrogates]
+        self.decimals = options.floats == "decimal"
+        self.trailing_commas = options.trailing_commas
+        self.unique_keys = options.duplicate_keys == "error"
+        self.skips_errors = options.on_error == "skip"
+        self.multiple = options.multiple
+        self.first_mode: i64 = BETWEEN if options.multiple else VALUE
+        self.after_root: i64 = BETWEEN if options.multiple else IGNORE if options.trailing == "ignore" else END
+
+
+def _limit(limit: int | None) -> int:
+    return UNLIMITED if limit is None else min(limit, UNLIMITED)
+
+
+@final
+class Frame:
+    """One open container, and how far its parent was. A linked list that never changes, so that forks share it."""
+
+    __slots__ = ("is_object", "node_id", "outer_count", "outer_keys", "parent", "step")
+
+    def __init__(
+        self,
+        parent: Frame | None,
+        step: Step,
+        is_object: bool,
+        node_id: i64,
+        outer_count: i64,
+        outer_keys: Keys | None,
+    ) -> None:
+        self.parent = parent
+        self.step = step
+        self.is_object = is_object
+        self.node_id: i64 = node_id
+        self.outer_count: i64 = outer_count
+        self.outer_keys = outer_keys
+
+
+def path_of(frame: Frame | None) -> Path | None:
+    """Return the path of an open container, or None without one."""
+    if frame is None:
+        return None
+    steps: list[Step] = []
+    while frame.parent is not None:
+        steps.append(frame.step)
+        frame = frame.parent
+    path = ROOT
+    for step in reversed(steps):
+        path = Path(path, step)
+    return path
+
+
+@final
+class Keys:
+    """The keys of an open object, for readers that refuse duplicates.
+
+    Forked readers share this object. Each knows how many keys are its own: the first `size` of `names`, which never
+    change. Further names belong to another fork.
+    """
+
+    __slots__ = ("names", "places")
+
+    def __init__(self, names: list[str]) -> None:
+        self.names = names
+        self.places: dict[str, int] = {name: place for place, name in enumerate(names)}
+
+    def has(self, key: str, size: i64) -> bool:
+        """Tell whether `key` is among the first `size` names."""
+        place = self.places.get(key)
+        return place is not None and place < size
+
+    def add(self, key: str, size: i64) -> Keys:
+        """Return the keys of a reader that adds one to its `size` keys: this object, or a copy if a fork was first."""
+        names = appended(self.names, size, key)
+        if names is not self.names:
+            return Keys(names)
+        self.places[key] = size
+        return self
+
+
+NO_PIECES: Final[list[str]] = []  # never changed: the first piece makes a list of its own
+
+
+@final
+@mypyc_attr(free_list_len=1)
+class Reader:
+    """The machine: it reads text and calls a sink.
+
+    All of its fields are small, or shared and immutable. So `fork` copies a reader in constant time, whatever the depth
+    and the length of the text that it has read.
+    """
+
+    __slots__ = (
+        "_after",
+        "_base",
+        "_carry",
+        "_count",
+        "_depth",
+        "_frame",
+        "_is_shared",
+        "_key",
+        "_keys",
+        "_length",
+        "_line",
+        "_line_start",
+        "_nested",
+        "_next_id",
+        "_piece_count",
+        "_pieces",
+        "_untold",
+        "_word",
+        "dialect",
+        "error",
+        "error_count",
+        "mode",
+        "offset",
+    )
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+        self.mode: i64 = dialect.first_mode
+        self.error: JSONSyntaxError | None = None  # the first one
+        self.error_count: i64 = 0
+        self.offset: i64 = 0  # characters read, the carried ones included
+        self._line: i64 = 1
+        self._line_start: i64 = 0  # the offset at which the line starts
+        # The place in the document.
+        self._frame: Frame | None = None  # the innermost open container
+        self._depth: i64 = 0
+        self._count: i64 = 0  # values that it has; at the root, values that have closed
+        self._key: str | None = None  # of the member that is being read; None in an array
+        self._keys: Keys | None = None  # of the innermost object, if they must differ
+        self._after: i64 = dialect.after_root  # the mode after a value
+        self._next_id: i64 = 0
+        # The token that a fragment cut.
+        self._pieces = NO_PIECES  # of a key or a number; the first _piece_count of them are ours
+        self._is_shared = False  # forks may know the list too
+        self._piece_count: i64 = 0
+        self._length: i64 = 0  # characters so far, decoded
+        self._carry = ""  # half an escape
+        self._untold: i64 = 0  # the offset of the first character of a string that the sink does not know
+        self._word = ""  # which literal
+        # Within a call, and while skipping.
+        self._base: i64 = 0  # the offset of the first character of the text in hand
+        self._nested: i64 = 0  # brackets opened since the error
+
+    def fork(self) -> Reader:
+        """Return a reader that goes on from here on its own."""
+        other = Reader(self.dialect)
+        other.mode = self.mode
+        other.error = self.error
+        other.error_count = self.error_count
+        other.offset = self.offset
+        other._line = self._line
+        other._line_start = self._line_start
+        other._frame = self._frame
+        other._depth = self._depth
+        other._count = self._count
+        other._key = self._key
+        other._keys = self._keys
+        other._after = self._after
+        other._next_id = self._next_id
+        other._pieces = self._pieces
+        other._is_shared = self._is_shared = True
+        other._piece_count = self._piece_count
+        other._length = self._length
+        other._carry = self._carry
+        other._untold = self._untold
+        other._word = self._word
+        other._nested = self._nested
+        return other
+
+    # ---- What the reader knows --------------------------------------------------------------------------
+
+    @property
+    def is_complete(self) -> bool:
+        """The root value is closed, and no token is in flight."""
+        mode = self.mode
+        is_between = mode == END or mode == BETWEEN or mode == IGNORE or mode == SKIP_LINE
+        return is_between and self._count > 0
+
+    @property
+    def root_count(self) -> int:
+        """How many values have closed at the root."""
+        frame = self._frame
+        if frame is None:
+            return self._count
+        while frame.parent is not None:
+            frame = frame.parent
+        return frame.outer_count - 1
+
+    @property
+    def is_failed(self) -> bool:
+        """An error ended the reading."""
+        return self.mode == FAILED
+
+    @property
+    def is_stopped(self) -> bool:
+        """The reader reads nothing any more."""
+        return self.mode == FAILED or self.mode == IGNORE
+
+    @property
+    def takes_any_text(self) -> bool:
+        """Inside a string or a key, and not inside an escape: the only place for characters beyond ASCII."""
+        if self.mode != STRING and self.mode != KEY_STRING:
+            return False
+        return not self._carry or (len(self._carry) == 6 and self.dialect.surrogates != REFUSE)
+
+    @property
+    def expecting(self) -> str:
+        """What may come next, in words."""
+        return EXPECTED[self.mode]
+
+    @property
+    def line(self) -> int:
+        """The line of the next character, from 1."""
+        return self._line
+
+    @property
+    def column(self) -> int:
+        """The column of the next character, from 1."""
+        return self.offset - self._line_start + 1
+
+    @property
+    def path(self) -> Path:
+        """The path of the value that is being read or expected; between values, of the container."""
+        container = path_of(self._frame)
+        if container is None:
+            return ROOT
+        mode = self.mode
+        if mode <= VALUE_OR_CLOSE or mode == STRING or mode == LITERAL or mode >= NUMBER:
+            return Path(container, self._step())
+        return container
+
+    def _step(self) -> str | int:
+        key = self._key
+        if key is None:
+            return self._count
+        return key
+
+    def resume_events(self, string_text: str) -> EventList:
+        """Return a sink that makes events as if it had seen everything so far; `string_text` is the open string."""
+        if self.mode == STRING:
+            return EventList(path_of(self._frame), self.path, self._next_id - 1, string_text)
+        return EventList(path_of(self._frame))
+
+    # ---- Reading ----------------------------------------------------------------------------------------
 
     def feed(self, text: str, sink: Sink) -> None:
         """Read one fragment."""
@@ -80,9 +450,8 @@ class Reader(TokenReader):
             dialect = self.dialect
             if (
                 0 < end <= dialect.max_string - self._length and end <= dialect.max_chars - base and not has_marks(text)
-            ):  # nothing but text: the usual case by far, when it comes in small pieces
+            ):  # nothing but text: by far the most common case for small fragments
                 sink.grow_string(text, base)
-                self._keep(text)
                 self._length += end
                 self._untold = self.offset = base + end
                 return
@@ -98,7 +467,7 @@ class Reader(TokenReader):
             self._read(text, end, sink)
 
     def skip(self, text: str, sink: Sink) -> None:
-        """Go over text that is not JSON: only its characters and lines count."""
+        """Pass over text that is not JSON: only its characters and lines count."""
         if self.mode == IGNORE or self.mode == FAILED:
             return
         self._base = self.offset
@@ -112,10 +481,11 @@ class Reader(TokenReader):
             self.offset += end
 
     def finish(self, sink: Sink) -> None:
-        """The text has ended."""
+        """The text has ended: a number at the root is complete, and an open value is an error."""
         self._base = self.offset
         if self._frame is None and is_whole_number(self.mode):
-            self._end_number(self._token(""), 0, sink)
+            raw = self._token("")
+            self._end_number(raw, 0, len(raw), 0, sink)
         mode = self.mode
         if mode != END and mode != BETWEEN and mode != IGNORE and mode != SKIP_LINE and mode != FAILED:
             self._fail(Code.INCOMPLETE, 0, sink)
@@ -125,7 +495,7 @@ class Reader(TokenReader):
         i: i64 = 0
         if self.mode == STRING or self.mode == KEY_STRING:
             i = self._string(text, i, string_run(text, i, end), end, sink)
-        while i < end:  # at a token: one that was started here ends here too, or at the end
+        while i < end:  # text[i] begins a token, or comes between two
             mode = self.mode
             c: i64 = ord(text[i])
             if c <= 0x20 and mode <= LAST_WITH_SPACE:  # space
@@ -146,7 +516,7 @@ class Reader(TokenReader):
                     if run < end and ord(text[run]) == 0x22 and run - i - 1 <= self.dialect.max_key:  # "
                         i = self._end_key(text[i + 1 : run], run, sink)
                         if i < end and self.mode == COLON and ord(text[i]) == 0x3A:  # :
-                            self.mode = VALUE  # no need to go round for a colon
+                            self.mode = VALUE  # the usual case, without another turn of the loop
                             i += 1
                     else:
                         self._start_token(KEY_STRING, base + i + 1)
@@ -225,6 +595,8 @@ class Reader(TokenReader):
         if self.mode != FAILED:
             self.offset = base + end
 
+    # ---- Containers -------------------------------------------------------------------------------------
+
     def _open(self, is_object: bool, at: i64, sink: Sink) -> i64:
         if self._depth == self.dialect.max_depth:
             return self._fail(Code.MAX_DEPTH, at, sink)
@@ -254,8 +626,224 @@ class Reader(TokenReader):
         self.mode = self._after
         return at + 1
 
+    # ---- Tokens: each method reads on from text[i], and returns where it stopped --------------------------
+
+    def _start_token(self, mode: i64, offset: i64) -> None:
+        self.mode = mode
+        self._untold = offset
+        self._length = 0
+        self._piece_count = 0
+
+    def _keep(self, piece: str) -> None:
+        size = self._piece_count
+        if size > 0 and not self._is_shared:
+            self._pieces.append(piece)
+        elif size > 0:
+            self._pieces = appended(self._pieces, size, piece)
+        else:
+            self._pieces = [piece]
+            self._is_shared = False
+        self._piece_count = size + 1
+
+    def _token(self, last: str) -> str:
+        """Return the whole text of the key or number that ends with `last`."""
+        if self._piece_count == 0:
+            return last
+        if last:
+            self._keep(last)
+        size = self._piece_count
+        pieces = self._pieces
+        return "".join(pieces if len(pieces) == size else pieces[:size])
+
+    def _grow(self, piece: str, at: i64, sink: Sink) -> None:
+        """The string or key goes on with `piece`, which reaches up to text[at]."""
+        if not piece:
+            return
+        if self.mode == STRING:
+            sink.grow_string(piece, self._untold)
+        else:
+            self._keep(piece)
+        self._untold = self._base + at
+
+    def _string(self, text: str, i: i64, run: i64, end: i64, sink: Sink) -> i64:
+        """Read on inside a string or a key. The text from `i` to `run` has no escapes."""
+        is_key = self.mode == KEY_STRING
+        limit = self.dialect.max_key if is_key else self.dialect.max_string
+        if run - i <= limit - self._length:  # the common cases: only text, and maybe the closing quote
+            if run == end:
+                self._length += run - i
+                self._grow(text[i:run], run, sink)
+                return end
+            if ord(text[run]) == 0x22:  # "
+                return self._end_string(text[i:run], run, sink)
+        parts: list[str] = []
+        wrong: Code | None = None
+        wrong_at: i64 = 0
+        while True:
+            if run - i > limit - self._length:
+                run = i + limit - self._length
+                wrong = Code.MAX_KEY if is_key else Code.MAX_STRING
+                wrong_at = run
+            parts.append(text[i:run])
+            self._length += run - i
+            if wrong is not None or run == end:
+                break
+            c: i64 = ord(text[run])
+            if c == 0x22:  # "
+                return self._end_string("".join(parts), run, sink)
+            wrong_at = run
+            if self._length == limit:
+                wrong = Code.MAX_KEY if is_key else Code.MAX_STRING
+                break
+            if c != 0x5C:  # \
+                wrong = Code.CONTROL_CHARACTER
+                break
+            character, i = read_escape(text, run, end, self.dialect.surrogates)
+            if character == HELD:
+                self._carry = text[run:end]
+                break
+            if character < 0:
+                wrong = Code.INVALID_ESCAPE if character == INVALID else Code.LONE_SURROGATE
+                wrong_at = i
+                break
+            parts.append(chr(character))
+            self._length += 1
+            run = string_run(text, i, end)
+        self._grow("".join(parts), run, sink)
+        if wrong is None:
+            return end
+        self._fail(wrong, wrong_at, sink)
+        if self.mode == SKIP_STRING and wrong_at == run + 7:
+            self.mode = SKIP_ESCAPE  # right behind the backslash that should have begun the second half of a pair
+        return wrong_at
+
+    def _end_string(self, last: str, at: i64, sink: Sink) -> i64:
+        if self.mode == KEY_STRING:
+            return self._end_key(self._token(last), at, sink)
+        if last:
+            sink.grow_string(last, self._untold)
+        sink.end_string(self._base + at)
+        self._count += 1
+        self.mode = self._after
+        return at + 1
+
+    def _end_key(self, key: str, at: i64, sink: Sink) -> i64:
+        self._key = key
+        self.mode = COLON
+        keys = self._keys
+        if keys is not None:
+            if keys.has(key, self._count):
+                self.mode = VALUE  # the error is in the member that has this key
+                self._fail(Code.DUPLICATE_KEY, at, sink)
+            else:
+                self._keys = keys.add(key, self._count)
+        return at + 1
+
+    def _number(self, text: str, i: i64, end: i64, sink: Sink) -> i64:
+        stop, self.mode = number_run(text, i, end, self.mode)
+        room = self.dialect.max_number - self._length
+        if stop < end and stop - i <= room:
+            if not is_whole_number(self.mode):
+                return self._fail(Code.INVALID_NUMBER, stop, sink)
+            if self._piece_count == 0:
+                self._end_number(text, i, stop, stop, sink)
+            else:
+                raw = self._token(text[i:stop])
+                self._end_number(raw, 0, len(raw), stop, sink)
+            if self.mode == BETWEEN and space_run(text, stop, stop + 1) == stop:  # or 01 would be two values
+                self._fail(Code.UNEXPECTED_CHARACTER, stop, sink)
+            return stop
+        start = i - self._length
+        is_too_long = stop - i > room
+        if is_too_long:
+            stop = i + room
+        self._keep(text[i:stop])
+        if self.mode == EXPONENT and self._length < OVERFLOW_HORIZON and not self.dialect.decimals:
+            overflow = overflow_at(self._token("")[:OVERFLOW_HORIZON])
+            if overflow >= 0:
+                self._fail(Code.NUMBER_OVERFLOW, start + overflow, sink)
+                return stop
+        self._length += stop - i
+        if is_too_long:
+            return self._fail(Code.MAX_NUMBER, stop, sink)
+        return end
+
+    def _end_number(self, text: str, start: i64, end: i64, at: i64, sink: Sink) -> None:
+        """The number ``text[start:end]`` ended, before the character `at` of the fragment."""
+        try:
+            value = number_value(text, start, end, self.mode, self.dialect.decimals)
+        except ValueError:  # more digits than this interpreter converts: sys.set_int_max_str_digits
+            self._fail(Code.MAX_NUMBER, at, sink)
+            return
+        except ArithmeticError:
+            overflow = -1 if self.dialect.decimals else overflow_at(text[start:end])
+            self._fail(Code.NUMBER_OVERFLOW, at if overflow < 0 else at - (end - start) + overflow, sink)
+            return
+        raw = text[start:end] if sink.keeps_raw else ""
+        sink.number(self._key, self._count, value, raw, self._next_id, self._base + at)
+        self._next_id += 1
+        self._count += 1
+        self.mode = self._after
+
+    def _literal(self, text: str, i: i64, end: i64, sink: Sink) -> i64:
+        word = self._word
+        size: i64 = len(word)
+        known = self._length
+        while known < size:
+            if i == end:
+                self._length = known
+                return i
+            if text[i] != word[known]:
+                return self._fail(Code.INVALID_LITERAL, i, sink)
+            i += 1
+            known += 1
+        value = None if word == "null" else word == "true"
+        sink.literal(self._key, self._count, value, self._next_id, self._base + i - 1)
+        self._next_id += 1
+        self._count += 1
+        self.mode = self._after
+        return i
+
+    # ---- Errors -----------------------------------------------------------------------------------------
+
+    def fail(self, code: Code, sink: Sink) -> None:
+        """Report that the next bytes are not characters."""
+        self._base = self.offset - len(self._carry)
+        at: i64 = len(self._carry)
+        self._carry = ""
+        self._fail(code, at, sink)
+
+    def _fail(self, code: Code, at: i64, sink: Sink) -> i64:
+        """Report that text[at] is wrong. The reader then stops, or goes on at `at` and skips."""
+        offset = self._base + at
+        position = Position(offset, self._line, offset - self._line_start + 1)
+        frame = self._frame
+        mode = self.mode
+        if self.error_count == self.dialect.max_errors and self.dialect.skips_errors and code not in LIMIT_CODES:
+            code = Code.MAX_ERRORS
+        self.error_count += 1
+        error = make_error(code, position, self.path, EXPECTED_INSTEAD.get(code) or EXPECTED[mode])
+        if self.error is None:
+            self.error = error
+        self.offset = offset
+        self._carry = ""
+        self._nested = 0
+        if not self.dialect.skips_errors or code in LIMIT_CODES or code == Code.INCOMPLETE:
+            self.mode = FAILED
+        elif mode == END:
+            self.mode = IGNORE
+        elif frame is None and not self.dialect.multiple:
+            self.mode = FAILED
+        elif frame is None:
+            self.mode = SKIP_LINE
+        else:
+            self.mode = SKIP_STRING if mode == STRING or mode == KEY_STRING else SKIP
+        node_id = self._next_id - 1 if mode == STRING else -1 if frame is None else frame.node_id
+        sink.error(error, node_id, self.mode != FAILED)
+        return at
+
     def _skip(self, text: str, i: i64, end: i64) -> i64:
-        """After an error: go on to where the container around it goes on, minding strings and nesting."""
+        """After an error, pass over the rest of the broken value; strings and nesting count."""
         mode = self.mode
         frame = self._frame
         close: i64 = 0x7D if frame is not None and frame.is_object else 0x5D
@@ -287,3 +875,172 @@ class Reader(TokenReader):
             i += 1
         self.mode = mode
         return i
+
+    def _count_lines(self, text: str, start: i64, end: i64) -> None:
+        last = text.rfind("\n", start, end)
+        if last >= 0:
+            self._line += text.count("\n", start, end)
+            self._line_start = self._base + last + 1
+
+    # ---- Dumping and loading: the tree tells the rest -----------------------------------------------------
+
+    def dump(self) -> dict[str, object]:
+        """Return the fields that the tree does not tell, as plain JSON data."""
+        mode = self.mode
+        text = ""
+        if mode == LITERAL:
+            text = self._word[: self._length]
+        elif mode == KEY_STRING or mode >= NUMBER:
+            text = self._token("")
+        return {
+            "mode": NAMES[mode],
+            "position": [self.offset, self.line, self.column],
+            "next_id": self._next_id,
+            "roots": self.root_count,
+            "key": self._key if mode in WITH_KEY or mode >= NUMBER else None,
+            "text": text,
+            "carry": self._carry,
+            "nested": self._nested if mode in SKIPPING else 0,
+        }
+
+    def load(self, data: dict[str, Any], sink: Sink) -> None:
+        """Restore a dump. The reader reports the tree and the open string to `sink` again, as if it read them.
+
+        `data` has the fields of `dump`, and `tree` and `string` beside them. Raises `StateError`, or one of the errors
+        of taking wrong data apart, for data that `dump` cannot have written.
+        """
+        options = self.dialect.options
+        self.mode = MODES[data["mode"]]
+        offset, line, column = [natural(number) for number in data["position"]]
+        check(1 <= column <= offset + 1 and 1 <= line <= offset + 1, "impossible position")
+        check(offset <= self.dialect.max_chars, "impossible position")
+        self.offset = offset
+        self._line = line
+        self._line_start = offset - column + 1
+        self._next_id = natural(data["next_id"])
+        roots = natural(data["roots"])
+        check(self._next_id <= offset and roots <= offset, "impossible ids")
+
+        kinds = [entry[0] for entry in data["tree"]]
+        is_closed = len(kinds) > 0 and kinds.count("{") + kinds.count("[") == kinds.count("]")
+        self._count = roots - is_closed  # the roots before the one in the tree
+        check(self._count >= 0 and (self._count == 0 or options.multiple), "impossible number of roots")
+        self._load_tree(data["tree"], sink)
+        self._load_token(data, sink)
+        self._nested = natural(data["nested"])
+        mode = self.mode
+        check(self._nested == 0 or (mode in SKIPPING and self._nested <= offset), "impossible nesting")
+
+        frame = self._frame
+        has_closed = is_closed and data["string"] is None
+        is_wrong = (
+            (mode in IN_ARRAY and (frame is None or frame.is_object))
+            or (mode in IN_OBJECT and (frame is None or not frame.is_object))
+            or (mode in AT_ROOT and frame is not None)
+            or (mode in (SKIP, SKIP_STRING, SKIP_ESCAPE) and frame is None)
+            or (mode in SKIPPING and options.on_error != "skip")
+            or (mode in (BETWEEN, SKIP_LINE) and not options.multiple)
+            or (mode == END and (not has_closed or options.multiple or options.trailing != "error"))
+            or (mode == IGNORE and not has_closed)
+            or (mode == VALUE and frame is None and (options.multiple or has_closed))
+        )
+        check(not is_wrong, "the mode does not fit the tree")
+
+    def _load_tree(self, tree: Any, sink: Sink) -> None:
+        """Report a flat tree to the sink; the reader opens and closes its own frames along with it."""
+        mode = self.mode
+        next_id = self._next_id
+        last_id = -1
+        for kind, *rest in tree:
+            if kind == "]":
+                check(self._frame is not None and not rest, "unbalanced tree")
+                self._close(0, sink)
+                continue
+            node_id, key, *payload = rest
+            check(last_id < natural(node_id) < next_id, "impossible ids")
+            check(self._frame is not None or last_id < 0, "more than one root")
+            last_id = node_id
+            self._load_key(key)
+            if kind in ("{", "["):
+                check(not payload and self._depth < self.dialect.max_depth, "nested too deeply")
+                self._next_id = node_id
+                self._open(kind == "{", 0, sink)
+                continue
+            [value] = payload
+            if kind == "s":
+                sink.whole_string(key, 0, checked_text(value), node_id, 0, 0)
+            elif kind == "n":
+                sink.number(key, 0, self._load_number(checked_text(value)), value, node_id, 0)
+            else:
+                check(kind == "l" and (value is None or isinstance(value, bool)), "unknown kind of node")
+                sink.literal(key, 0, value, node_id, 0)
+            self._count += 1
+        self.mode = mode
+        self._next_id = next_id
+
+    def _load_key(self, key: object) -> None:
+        """The next value of the innermost container belongs to this key."""
+        frame = self._frame
+        check(isinstance(key, str) if frame is not None and frame.is_object else key is None, "impossible key")
+        self._key = key if isinstance(key, str) else None
+        if isinstance(key, str) and self._keys is not None:
+            check(not self._keys.has(key, self._count), "duplicate key")
+            self._keys = self._keys.add(key, self._count)
+
+    def _load_number(self, raw: str) -> object:
+        end, mode = number_run(raw, 0, len(raw), NUMBER)
+        check(end == len(raw) > 0 and is_whole_number(mode), "invalid number")
+        return number_value(raw, 0, end, mode, self.dialect.decimals)
+
+    def _load_token(self, data: dict[str, Any], sink: Sink) -> None:
+        """Restore the token in flight, and report the open string to the sink."""
+        mode = self.mode
+        dialect = self.dialect
+        text = checked_text(data["text"])
+        carry = checked_text(data["carry"])
+        string = data["string"]
+        check((string is not None) if mode == STRING else (string is None or mode == FAILED), "no open string")
+        if string is not None:
+            node_id, key, shown = string
+            check(natural(node_id) == self._next_id - 1, "impossible ids")
+            self._load_key(key)
+            sink.start_string(self._key, 0, node_id, 0)
+            check(mode == FAILED or text == shown, "two texts for one string")
+            text = checked_text(shown)
+            if text:
+                sink.grow_string(text, 0)
+        elif mode in WITH_KEY or mode >= NUMBER:
+            self._load_key(data["key"])
+        check(data["key"] == (self._key if mode in WITH_KEY or mode >= NUMBER else None), "impossible key")
+        if mode >= NUMBER:
+            check(number_run(text, 0, len(text), NUMBER) == (len(text), mode), "invalid number")
+            check(len(text) <= dialect.max_number, "a number over the limit")
+        elif mode == LITERAL:
+            words = [word for word in LITERALS if text and word.startswith(text) and word != text]
+            check(len(words) == 1, "invalid literal")
+            self._word = words[0]
+        elif mode == KEY_STRING:
+            check(len(text) <= dialect.max_key, "a key over the limit")
+        else:
+            check(not text or string is not None, "text without a token")
+            check(len(text) <= dialect.max_string, "a string over the limit")
+        self._length = len(text)
+        if text and (mode == KEY_STRING or mode >= NUMBER):
+            self._pieces = [text]
+            self._piece_count = 1
+        if carry:
+            check(
+                (mode == STRING or mode == KEY_STRING) and carry[0] == "\\" and len(carry) <= self.offset, "no escape"
+            )
+            check(read_escape(carry, 0, len(carry), dialect.surrogates)[0] == HELD, "no half of an escape")
+        self._carry = carry
+        self._untold = self.offset - len(carry)
+
+
+def make_error(code: Code, position: Position, path: Path, expected: str) -> JSONSyntaxError:
+    """Return the error of the class that belongs to `code`."""
+    if code in LIMIT_CODES:
+        return LimitError(code, position, path)
+    if code == Code.INCOMPLETE:
+        return IncompleteJSONError(code, position, path, expected)
+    return JSONSyntaxError(code, position, path, expected)

@@ -1,20 +1,17 @@
-"""What tokens look like: runs of space, of string text, of a number; escapes and surrogate pairs.
+"""Tokens as characters: runs of white space, string text and digits; escapes and surrogate pairs; numbers.
 
-Every function here is stateless and linear: it looks at ``text[start:end]`` and says how far it got.
+Every function here is stateless and linear. It looks at ``text[start:end]`` and returns how far it got.
 
-This is the only module in which the two builds differ. Compiled, a loop over characters is machine
-code; interpreted, a regular expression is several times faster than the loop. Both stand here under one
-name, and the last lines choose. The expressions never backtrack: each position is decided by one character.
+This is the only module in which the two builds differ. Compiled, a loop over characters is machine code. Interpreted, a
+regular expression is several times faster than the loop. Both versions are here under one name, and the last lines
+choose one. The expressions decide each position by one character, so they never backtrack.
 """
 
 # Compiled with mypyc.
 from __future__ import annotations
 
-import re
 from math import isinf
 from typing import TYPE_CHECKING, Final
-
-from .modes import EXPONENT, EXPONENT_MARK, EXPONENT_SIGN, FRACTION, INTEGER, MINUS, NUMBER, POINT, ZERO
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -25,6 +22,17 @@ if TYPE_CHECKING:
 
 COMPILED: Final = not __file__.endswith(".py")
 
+# The modes of a number: a fragment may end in each of them.
+NUMBER: Final = 20  # nothing read yet
+MINUS: Final = 21
+ZERO: Final = 22
+INTEGER: Final = 23
+POINT: Final = 24
+FRACTION: Final = 25
+EXPONENT_MARK: Final = 26
+EXPONENT_SIGN: Final = 27
+EXPONENT: Final = 28
+
 # What to do with half a surrogate pair.
 REPLACE: Final = 0
 REFUSE: Final = 1
@@ -32,14 +40,14 @@ KEEP: Final = 2
 
 HEX_DIGITS: Final = "0123456789abcdefABCDEF"
 
-# What read_escape answers instead of a character.
+# What read_escape returns instead of a character.
 HELD: Final = -1  # the text ends inside the escape, or inside the pair
 INVALID: Final = -2
 LONE: Final = -3
 
 
 def space_run(text: str, start: i64, end: i64) -> i64:
-    """The end of the white space that begins at `start`."""
+    """Return the end of the white space that begins at `start`."""
     i = start
     while i < end:
         c: i64 = ord(text[i])
@@ -50,7 +58,7 @@ def space_run(text: str, start: i64, end: i64) -> i64:
 
 
 def string_run(text: str, start: i64, end: i64) -> i64:
-    """The end of the string text that stands for itself: before a quote, a backslash or a control."""
+    """Return the end of the plain string text at `start`: the next quote, backslash or control character."""
     i = start
     while i < end:
         c: i64 = ord(text[i])
@@ -61,13 +69,13 @@ def string_run(text: str, start: i64, end: i64) -> i64:
 
 
 def has_marks(text: str) -> bool:
-    """Whether something in string text does not stand for itself: a quote, a backslash or a control."""
+    """Tell whether string text contains a quote, a backslash or a control character."""
     end: i64 = len(text)
     return string_run(text, 0, end) < end
 
 
 def number_run(text: str, start: i64, end: i64, state: i64) -> Scanned:
-    """How far a number in `state` goes on, and the state that it is in there."""
+    """Return where the number that is in mode `state` at `start` stops, and its mode there."""
     i = start
     while i < end:
         c: i64 = ord(text[i])
@@ -95,10 +103,10 @@ def number_run(text: str, start: i64, end: i64, state: i64) -> Scanned:
 
 
 def read_escape(text: str, at: i64, end: i64, surrogates: i64) -> Scanned:
-    """The character that the escape at `at` stands for, and where the text goes on.
+    """Return the character of the escape at `at`, and the index behind the escape.
 
-    Half a pair waits for the escape after it. HELD: more text is needed. INVALID, LONE: the second
-    number is the place of the first wrong character.
+    The first half of a surrogate pair needs the escape after it. HELD means that more text is needed. With INVALID and
+    LONE, the second number is the index of the first wrong character.
     """
     if surrogates == REFUSE:
         alone = unpaired_at(text, at, end)
@@ -127,7 +135,7 @@ def read_escape(text: str, at: i64, end: i64, surrogates: i64) -> Scanned:
 
 
 def escaped_unit(text: str, at: i64, end: i64) -> i64:
-    """The UTF-16 unit of one escape; HELD where the text ends; ``INVALID - k`` if its k-th character is wrong."""
+    """Return the UTF-16 unit of one escape; HELD if the text ends in it, ``INVALID - k`` if character k is wrong."""
     if at + 1 >= end:
         return HELD
     c: i64 = ord(text[at + 1])
@@ -165,7 +173,7 @@ def escaped_unit(text: str, at: i64, end: i64) -> i64:
 
 
 def unpaired_at(text: str, at: i64, end: i64) -> i64:
-    """The first character from which on the escape at `at` can be no more than half a pair, or -1."""
+    """Return the index of the character that makes the escape at `at` half of a pair for good, or -1."""
     start = text[at : min(at + 4, end)]
     if len(start) < 4 or start[:2] != "\\u" or start[2] not in "dD":
         return -1
@@ -185,7 +193,7 @@ def unpaired_at(text: str, at: i64, end: i64) -> i64:
 
 
 def overflow_at(raw: str) -> int:
-    """The digit of the exponent from which on `raw` is too large for a float, whatever follows; or -1."""
+    """Return the index of the exponent digit that makes `raw` too large for a float, or -1."""
     mark = max(raw.find("e"), raw.find("E"))
     first = mark + 2 if raw[mark + 1 : mark + 2] == "+" else mark + 1
     if mark < 0 or not raw[first:].isdigit() or not isinf(float(raw)):
@@ -201,32 +209,95 @@ def overflow_at(raw: str) -> int:
     return shortest - 1
 
 
-# The same for the interpreter. In the expression of a number all that may follow is optional, so that it matches a
-# number that is cut as well; the last group that took part tells the state. Where there is no mark, no match is made.
-
-_EXPONENT = r"(?:([eE])([+-])?([0-9]+)?)?"
-_SPACE_RUN = re.compile(r"[ \t\n\r]*").match
-_STRING_RUN = re.compile(r'[^"\\\x00-\x1f]*').match
-_has_marks = re.compile(r'["\\\x00-\x1f]').search
-_NUMBER_RUN = re.compile(rf"(-)?(?:(?:(0)|([1-9][0-9]*))(?:(\.)(?:([0-9]+){_EXPONENT})?|{_EXPONENT}))?").match
-_NUMBER_STATES = (NUMBER, MINUS, ZERO, INTEGER, POINT, FRACTION) + (EXPONENT_MARK, EXPONENT_SIGN, EXPONENT) * 2
-_number_loop = number_run
+MAX_EXACT_INTEGER: Final = 18  # characters: 18 digits fit a machine integer
+MAX_EXACT_FRACTION: Final = 16  # characters: 15 digits and a point; both operands of the division are exact then
+POWERS_OF_TEN: Final = tuple([10.0**exponent for exponent in range(MAX_EXACT_FRACTION)])
 
 
-def _space_run(text: str, start: int, end: int) -> int:
-    return _SPACE_RUN(text, start, end).end()  # type: ignore[union-attr] # it matches everywhere
+def number_value(text: str, start: i64, end: i64, mode: i64, decimals: bool) -> object:
+    """Return the value of the whole number ``text[start:end]``, which ended in `mode`.
+
+    Raises ValueError for more digits than `int` converts, ArithmeticError for a number too large for a float.
+    """
+    size = end - start
+    if (mode == INTEGER and size <= MAX_EXACT_INTEGER) or (
+        mode == FRACTION and size <= MAX_EXACT_FRACTION and not decimals
+    ):
+        # Most numbers are short. The quotient of two floats that are exact is rounded once, as `float` rounds.
+        digits: i64 = 0
+        point: i64 = end
+        i = start
+        is_negative = ord(text[i]) == 0x2D  # -
+        if is_negative:
+            i += 1
+        while i < end:
+            c: i64 = ord(text[i])
+            if c == 0x2E:  # .
+                point = i + 1
+            else:
+                digits = digits * 10 + c - 0x30
+            i += 1
+        if mode == INTEGER:
+            return -digits if is_negative else digits
+        value = float(digits) / POWERS_OF_TEN[end - point]
+        return -value if is_negative else value
+    return long_number_value(text[start:end], mode, decimals)
 
 
-def _string_run(text: str, start: int, end: int) -> int:
-    return _STRING_RUN(text, start, end).end()  # type: ignore[union-attr]
+def long_number_value(raw: str, mode: i64, decimals: bool) -> object:
+    """Return the value of a whole number of any length."""
+    if mode == ZERO or mode == INTEGER:
+        return int(raw)
+    if decimals:
+        from decimal import Decimal  # importing it takes longer than importing the rest of the library
+
+        return Decimal(raw)
+    value = float(raw)
+    if isinf(value):
+        raise OverflowError
+    return value
 
 
-def _number_run(text: str, start: int, end: int, state: int) -> tuple[int, int]:
-    run = _NUMBER_RUN(text, start, end)
-    if state != NUMBER or run is None:
-        return _number_loop(text, start, end, state)
-    return run.end(), _NUMBER_STATES[run.lastindex or 0]
+def is_whole_number(mode: i64) -> bool:
+    """Tell whether a number may end in this mode."""
+    return mode == ZERO or mode == INTEGER or mode == FRACTION or mode == EXPONENT
+
+
+def expressions() -> dict[str, object]:
+    """Return the functions for the interpreter, by the names of those that they replace."""
+    import re  # not needed, and so not imported, where the loops are compiled
+
+    exponent = r"(?:([eE])([+-])?([0-9]+)?)?"
+    match_space = re.compile(r"[ \t\n\r]*").match
+    match_text = re.compile(r'[^"\\\x00-\x1f]*').match
+    # Everything that may follow is optional, so that a number that is cut matches too. The last group tells the mode.
+    match_number = re.compile(rf"(-)?(?:(?:(0)|([1-9][0-9]*))(?:(\.)(?:([0-9]+){exponent})?|{exponent}))?").match
+    modes = (NUMBER, MINUS, ZERO, INTEGER, POINT, FRACTION) + (EXPONENT_MARK, EXPONENT_SIGN, EXPONENT) * 2
+    number_loop = number_run
+
+    def match_space_run(text: str, start: int, end: int) -> int:
+        return match_space(text, start, end).end()  # type: ignore[union-attr] # it always matches
+
+    def match_string_run(text: str, start: int, end: int) -> int:
+        return match_text(text, start, end).end()  # type: ignore[union-attr]
+
+    def match_number_run(text: str, start: int, end: int, state: int) -> tuple[int, int]:
+        run = match_number(text, start, end)
+        if state != NUMBER or run is None:
+            return number_loop(text, start, end, state)
+        return run.end(), modes[run.lastindex or 0]
+
+    def convert_number(text: str, start: int, end: int, mode: int, decimals: bool) -> object:
+        return long_number_value(text[start:end], mode, decimals)
+
+    return {
+        "space_run": match_space_run,
+        "string_run": match_string_run,
+        "has_marks": re.compile(r'["\\\x00-\x1f]').search,
+        "number_run": match_number_run,
+        "number_value": convert_number,
+    }
 
 
 if not COMPILED:
-    globals().update(space_run=_space_run, string_run=_string_run, number_run=_number_run, has_marks=_has_marks)
+    globals().update(expressions())

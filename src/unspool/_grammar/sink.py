@@ -1,10 +1,11 @@
-"""The waist: what a reader calls, once for each thing that became known.
+"""The waist of the library: the calls that a reader makes, one per thing that becomes known.
 
-A `Sink` takes the stream of events in its compact form, without objects; `EventList` makes `Event`s of it.
-Whoever needs no events (a tree, a plain value) is another sink, so the grammar stands in one place and
-nobody pays for objects that nobody sees.
+A `Sink` receives the stream of events in its compact form, without objects. `EventList` makes `Event` objects of the
+calls; `ValueSink` and `TreeFold` in ``_tree`` grow values and nodes. So the grammar exists once, and a parser
+only creates the objects that its user sees.
 
-A value is announced with the `key` under which it stands, or None and its `index` in an array.
+A value is announced with the `key` under which it belongs, or None and its `index` in an array. The reader reports the
+text of a string piece by piece; a sink that shows the text keeps the pieces.
 """
 
 # Compiled with mypyc.
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from .._errors import JSONSyntaxError
     from .._native import i64
 
-# A member of an enum is looked up by name each time; these are not.
+# Looking up a member of an enum by name takes time at each use; a constant does not.
 START_OBJECT: Final = Kind.START_OBJECT
 START_ARRAY: Final = Kind.START_ARRAY
 START_STRING: Final = Kind.START_STRING
@@ -34,9 +35,15 @@ ERROR: Final = Kind.ERROR
 
 
 class Sink:
-    """What a reader calls. This one forgets everything: it is for those who only want to know where it ends."""
+    """The interface that a reader calls. This base class ignores everything.
 
-    __slots__ = ()
+    Set `keeps_raw` to receive the source text of numbers; the others get an empty string, which costs nothing.
+    """
+
+    __slots__ = ("keeps_raw",)
+
+    def __init__(self, keeps_raw: bool = False) -> None:
+        self.keeps_raw = keeps_raw
 
     def start_container(self, is_object: bool, key: str | None, index: i64, node_id: i64, offset: i64) -> None:
         """An object or an array opened."""
@@ -48,10 +55,10 @@ class Sink:
         """A string value opened."""
 
     def grow_string(self, text: str, offset: i64) -> None:
-        """The open string has more text."""
+        """The open string has more text; `text` is never empty."""
 
-    def end_string(self, text: str, offset: i64) -> None:
-        """The open string closed; `text` is the whole of it."""
+    def end_string(self, offset: i64) -> None:
+        """The open string closed."""
 
     def whole_string(self, key: str | None, index: i64, text: str, node_id: i64, start: i64, end: i64) -> None:
         """A string value opened and closed within one fragment, between the quotes at `start` and `end`."""
@@ -63,23 +70,32 @@ class Sink:
         """One of true, false and null ended."""
 
     def error(self, error: JSONSyntaxError, node_id: i64, goes_on: bool) -> None:
-        """The text is broken inside the node `node_id`. If reading goes on, then without the string that was open."""
+        """The text is invalid inside the node `node_id`. If reading goes on, the open string is dropped."""
 
 
 @final
 class EventList(Sink):
-    """Makes events. `take` hands over what has come since the last time."""
+    """The sink that makes events. `take` returns the events since the last call.
 
-    __slots__ = ("_container", "_string", "_string_id", "errors", "events")
+    To resume inside a document, pass the path of the innermost open container, and the path, the id and the text of the
+    open string.
+    """
 
-    def __init__(self, container: Path | None = None, string: Path = ROOT, string_id: int = -1) -> None:
+    __slots__ = ("_container", "_pieces", "_string", "_string_id", "errors", "events")
+
+    def __init__(
+        self, container: Path | None = None, string: Path = ROOT, string_id: int = -1, string_text: str = ""
+    ) -> None:
+        self.keeps_raw = True
         self.errors: list[JSONSyntaxError] = []
         self.events: list[Event] = []
-        self._container = container  # the path of the innermost open container
-        self._string = string  # the path of the open string
+        self._container = container
+        self._string = string
         self._string_id = string_id
+        self._pieces = [string_text] if string_text else []
 
     def take(self) -> list[Event]:
+        """Return the new events, and forget them."""
         events = self.events
         self.events = []
         return events
@@ -105,12 +121,17 @@ class EventList(Sink):
     def start_string(self, key: str | None, index: i64, node_id: i64, offset: i64) -> None:
         path = self._string = self._path(key, index)
         self._string_id = node_id
+        self._pieces = []
         self.events.append(Event(START_STRING, path, None, node_id, offset, None))
 
     def grow_string(self, text: str, offset: i64) -> None:
+        self._pieces.append(text)
         self.events.append(Event(PARTIAL_STRING, self._string, text, self._string_id, offset, None))
 
-    def end_string(self, text: str, offset: i64) -> None:
+    def end_string(self, offset: i64) -> None:
+        pieces = self._pieces
+        text = pieces[0] if len(pieces) == 1 else "".join(pieces)
+        self._pieces = []
         self.events.append(Event(COMPLETE_STRING, self._string, text, self._string_id, offset, None))
 
     def whole_string(self, key: str | None, index: i64, text: str, node_id: i64, start: i64, end: i64) -> None:

@@ -1,43 +1,198 @@
-"""Events to tree: the sink that grows it.
+"""The sink that grows the tree of nodes.
 
-Nothing is renewed while text is read but the branch that got a child. Nodes for what is still open, and plain values,
-are made when somebody asks. A fold that was forked leaves the branches it has as they are: it copies one before it
-adds to it, so both sides go on without seeing each other.
+While a fragment is read, only the branch that gets a child changes. The fold makes nodes of open containers, and plain
+values, on demand. A fork copies a branch of the fold before it adds to it, so that both sides go on without seeing each
+other.
 
-What closes without having grown in this fragment must be the object that the fold before shows, whoever is asked
-first, and whenever. So the value of such a thing is asked of the fold before; and a fold that shows nothing new at all
-asks it for everything.
+Identity must not depend on which state is read first. A container that closes without new content must show the same
+object as in the previous state. So a fold that has not grown takes its values from the fold before it.
 """
 
 # Compiled with mypyc.
 from __future__ import annotations
 
 from _thread import RLock
+from itertools import count
 from typing import TYPE_CHECKING, Final, cast, final
 
 from .._grammar.sink import Sink
 from .._missing import MISSING
+from .._native import mypyc_attr
 from .._sharing import appended
-from .branch import Branch, next_owner
-from .nodes import NO_PARENT, BooleanNode, Node, NullNode, NumberNode, StringNode
+from .nodes import NO_PARENT, ArrayNode, BooleanNode, Node, NullNode, NumberNode, ObjectNode, StringNode
 
 if TYPE_CHECKING:
     from .._errors import JSONSyntaxError
-    from .._grammar.reader import Reader
     from .._native import i64
 
 __all__ = ["SHOWING", "TreeFold"]
 
-# What is shown is made when it is first asked for, and remembered in places that forks share. Whoever asks a fold that
-# others may know holds this. It is held for microseconds, and nothing is waited for meanwhile.
-SHOWING: Final = RLock()  # reentrant: a finalizer that runs meanwhile may ask as well
+# Values and nodes are made on demand and remembered in branches that forks share. Hold this lock while reading a shared
+# fold. Each holder keeps it for microseconds and waits for nothing meanwhile.
+SHOWING: Final = RLock()  # reentrant, because a finalizer that runs meanwhile may read a fold as well
 
 UNSEEN: Final = object()
+NO_KEYS: Final[list[str]] = []  # of an array; never changed
+NO_PIECES: Final[list[str]] = []  # never changed: the first piece makes a list of its own
+
+next_owner: Final = count().__next__
+"""Return a new token. The fold that holds it may change the branches made with it in place."""
 
 
 @final
+@mypyc_attr(free_list_len=1)
+class Branch:
+    """An open container: its closed children, and the value that was last shown of it.
+
+    A shown value never changes. The next one is one copy of it, with the last place renewed and the new children behind
+    it; without changes it is the same object.
+    """
+
+    __slots__ = (
+        "_is_shared",
+        "_items",
+        "_keys",
+        "_shown",
+        "_shown_key",
+        "_shown_open",
+        "_shown_size",
+        "_size",
+        "id",
+        "is_object",
+        "key",
+        "level",
+        "outer",
+        "owner",
+    )
+
+    def __init__(self, owner: int, outer: Branch | None, is_object: bool, key: str | None, id: i64) -> None:
+        self.owner = owner
+        self.outer = outer
+        self.level: i64 = 0 if outer is None else outer.level + 1
+        self.is_object = is_object
+        self.key = key  # its key in `outer`, if that is an object
+        self.id: i64 = id
+        self._items: list[Node] = []
+        self._keys = [] if is_object else NO_KEYS
+        self._size: i64 = 0  # so many of the items and keys are ours
+        self._is_shared = False  # forks may know the lists too
+        # The shown value: so many closed children, and then maybe an open one.
+        self._shown: object = None
+        self._shown_size: i64 = 0
+        self._shown_key: str | None = None
+        self._shown_open: object = MISSING
+
+    def copy(self, owner: int) -> Branch:
+        """Return the same branch for another owner to change."""
+        other = Branch(owner, self.outer, self.is_object, self.key, self.id)
+        other._items = self._items
+        other._keys = self._keys
+        other._size = self._size
+        other._is_shared = self._is_shared = True
+        other._shown = self._shown
+        other._shown_size = self._shown_size
+        other._shown_key = self._shown_key
+        other._shown_open = self._shown_open
+        return other
+
+    def add(self, key: str | None, child: Node) -> None:
+        """Add a child that has closed."""
+        if self._is_shared:
+            self._items = appended(self._items, self._size, child)
+            if key is not None:
+                self._keys = appended(self._keys, self._size, key)
+        else:
+            self._items.append(child)
+            if key is not None:
+                self._keys.append(key)
+        self._size += 1
+
+    def value(self, key: str | None, open: object) -> object:
+        """Return the plain value, with `open` under `key` for the open child; MISSING stands for no open child."""
+        size = self._size
+        shown = self._shown
+        if shown is not None:
+            if size == self._shown_size:
+                if open is self._shown_open and (open is MISSING or key == self._shown_key):
+                    return shown
+                if open is not MISSING and self._shown_open is not MISSING and key is self._shown_key:
+                    if key is None:  # the usual case: only the open child has grown
+                        items = cast("list[object]", shown)[:]
+                        items[size] = open
+                        shown = items
+                    else:
+                        members = cast("dict[str, object]", shown).copy()
+                        members[key] = open
+                        shown = members
+                    self._shown = shown
+                    self._shown_open = open
+                    return shown
+            elif (
+                open is MISSING
+                and size == self._shown_size + 1
+                and self._items[size - 1].value is self._shown_open
+                and (not self.is_object or self._keys[size - 1] == self._shown_key)
+            ):
+                self._shown_size = size  # the open child has closed, and nothing else happened
+                self._shown_open = MISSING
+                return shown
+        shown = self._dict(key, open) if self.is_object else self._list(open)
+        self._shown = shown
+        self._shown_size = size
+        self._shown_key = key
+        self._shown_open = open
+        return shown
+
+    def _list(self, open: object) -> list[object]:
+        items = self._items
+        size = self._size
+        old: list[object] = [] if self._shown is None else cast("list[object]", self._shown)
+        i = self._shown_size
+        values = old[:i]
+        while i < size:
+            values.append(items[i].value)
+            i += 1
+        if open is not MISSING:
+            values.append(open)
+        return values
+
+    def _dict(self, key: str | None, open: object) -> dict[str, object]:
+        items = self._items
+        keys = self._keys
+        size = self._size
+        i = self._shown_size
+        values: dict[str, object]
+        if self._shown is not None and (
+            self._shown_open is MISSING or self._shown_key == (keys[i] if i < size else key)
+        ):
+            values = cast("dict[str, object]", self._shown).copy()
+        else:
+            values = {}
+            i = 0  # the shown value has an open child that does not belong to this branch
+        while i < size:
+            values[keys[i]] = items[i].value
+            i += 1
+        if key is not None:
+            values[key] = open
+        return values
+
+    def node(self, closed: bool, key: str | None, open: Node | None, plain: object) -> Node:
+        """Return the node of this container, with this plain value, and `open` under `key` for the open child."""
+        outer = self.outer
+        parent_id = NO_PARENT if outer is None else outer.id
+        if self.is_object:
+            return ObjectNode(self.id, parent_id, closed, self._items, self._size, open, plain, self._keys, key)
+        return ArrayNode(self.id, parent_id, closed, self._items, self._size, open, plain)
+
+
+@final
+@mypyc_attr(free_list_len=1)
 class TreeFold(Sink):
-    """Grows the tree of one document; with several, of the newest, and `finished` has those that closed."""
+    """Grows the tree of one document; of several documents, that of the newest.
+
+    A fold goes on until it is settled; from then on it shows the same objects for ever, and others may be forked from
+    it. `finished` lists the roots that closed since it was last emptied.
+    """
 
     __slots__ = (
         "_before",
@@ -47,161 +202,108 @@ class TreeFold(Sink):
         "_first_top",
         "_had_grown",
         "_has_grown",
+        "_length",
         "_owner",
-        "_reader",
+        "_piece_count",
+        "_pieces",
         "_root",
         "_same_as",
         "_same_tree_as",
+        "_shares_pieces",
         "_shown",
         "_shown_branch",
         "_string_id",
         "_string_key",
+        "_text",
         "_top",
-        "_value",
         "finished",
         "in_string",
-        "shown_text",
     )
 
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader  # keeps the text of the open string
+    def __init__(self) -> None:
+        self.keeps_raw = True
         self._owner = next_owner()
         self._top: Branch | None = None  # the innermost open container
         self._closed: Node | None = None  # the root, once it has closed
+        # The open string.
         self.in_string = False
         self._string_key: str | None = None
         self._string_id: i64 = 0
-        self.shown_text = ""  # what was last shown of a string: if it is as long as the open one, it is all of it
+        self._pieces = NO_PIECES  # the first _piece_count of them are ours
+        self._piece_count: i64 = 0
+        self._shares_pieces = False
+        self._length: i64 = 0
+        self._text = ""  # the text that was last shown: if it has _length characters, it is all of it
         self._errors: list[JSONSyntaxError] | None = None
         self._error_count: i64 = 0
-        self._before: TreeFold | None = None  # while a fragment is read: where it started
-        self._same_as: TreeFold | None = None  # the fold that shows the same value as this one
-        self._first_top: Branch | None = None  # where the fragment started
-        self._same_tree_as: TreeFold | None = None  # the one that shows the same tree, too
-        self._has_grown = False  # in this fragment
-        self._had_grown = True  # before the string that is open began; if that was in this fragment
-        self._value: object = UNSEEN  # what was last shown, until something grows
+        # While a fragment is read: where it started, and whether anything grew.
+        self._before: TreeFold | None = None
+        self._first_top: Branch | None = None
+        self._has_grown = False
+        self._had_grown = True  # before the open string began, if it began in this fragment
+        # Once settled: the folds that show the same value and the same tree, and the objects that were shown.
+        self._same_as: TreeFold | None = None
+        self._same_tree_as: TreeFold | None = None
         self._root: object = UNSEEN
-        self._shown: list[object] | None = (
-            None  # once settled: what was shown of the open containers, from the innermost
-        )
+        self._shown: list[object] | None = None  # the values of the open containers, from the innermost
         self._shown_branch: Branch | None = None  # the last one of them
-        self.finished: list[Node] | None = None  # the roots that closed since it was last emptied
+        self.finished: list[Node] | None = None
 
-    def fork(self, reader: Reader) -> TreeFold:
-        """A fold that goes on from here on its own. This one must not go on: it keeps its branches."""
-        other = TreeFold(reader)
+    def fork(self) -> TreeFold:
+        """Return a fold that goes on from here on its own. This one must be settled."""
+        other = TreeFold()
         other._top = self._top
         other._closed = self._closed
         other.in_string = self.in_string
-        other._string_key = self._string_key
-        other._string_id = self._string_id
-        other.shown_text = self.shown_text
+        if self.in_string:
+            other._string_key = self._string_key
+            other._string_id = self._string_id
+            other._length = self._length
+            text = other._text = self._text
+            if len(text) == self._length:  # the pieces were joined already
+                if text:
+                    other._pieces = [text]
+                    other._piece_count = 1
+            else:
+                other._pieces = self._pieces
+                other._piece_count = self._piece_count
+                other._shares_pieces = True
         other._errors = self._errors
         other._error_count = self._error_count
         other._before = self
         other._first_top = other._top
         return other
 
-    def go_on(self, reader: Reader) -> TreeFold:
-        """A fork with branches of its own: for a handle, whose value must not depend on what other forks show."""
-        other = self.fork(reader)
-        branches: list[Branch] = []
-        branch = self._top
-        while branch is not None:
-            branches.append(branch)
-            branch = branch.outer
-        outer: Branch | None = None
-        with SHOWING:
-            for branch in reversed(branches):
-                copy = branch.copy(other._owner)
-                copy.outer = outer
-                outer = copy
-        other._top = other._first_top = outer
-        other.finished = self.finished
-        return other
-
     def settle(self) -> None:
-        """The fragment is read. From now on nothing changes, and what is shown is always the same."""
+        """The fragment is read. From now on nothing changes."""
         before = self._before
         if before is not None and not self._has_grown:
             self._same_as = before if before._same_as is None else before._same_as
             if self._top is self._first_top and self._closed is before._closed and self.in_string == before.in_string:
                 self._same_tree_as = before if before._same_tree_as is None else before._same_tree_as
         self._before = None
-        if self._value is not UNSEEN and self._top is not None:
-            self._keep_shown(self._top)
-
-    def _keep_shown(self, top: Branch) -> None:
-        """What was shown while this fold went on is what it shows from now on, in each of its open containers."""
-        branches = [top]
-        while branches[-1].outer is not None:
-            branches.append(branches[-1].outer)
-        value = self._value
-        shown = [value]
-        for branch in reversed(branches[:-1]):
-            key = branch.key
-            value = cast("list[object]", value)[-1] if key is None else cast("dict[str, object]", value)[key]
-            shown.append(value)
-        shown.reverse()
-        self._shown = shown
-        self._shown_branch = branches[-1]
 
     @property
     def errors(self) -> tuple[JSONSyntaxError, ...]:
+        """The errors so far."""
         return () if self._errors is None else tuple(self._errors[: self._error_count])
 
     @property
-    def has_closed(self) -> bool:
-        """There is a root, and it is closed."""
-        return self._closed is not None and self._top is None and not self.in_string
+    def hidden(self) -> Node | None:
+        """The document before the string that is open at the root: if that string is dropped, it is shown again."""
+        return self._closed if self.in_string and self._top is None else None
 
-    # What can be asked of a fold that goes on: as it stands now.
-
-    def value(self) -> object:
-        """The plain value of the document; the same object until something grows."""
-        value = self._value
-        if value is UNSEEN:
-            before = self._before
-            if before is not None and not self._has_grown:
-                with SHOWING:
-                    value = before.show_value(0)
-            else:
-                value = self._make_value()
-            self._value = value
-        return value
-
-    def _make_value(self) -> object:
-        branch = self._top
-        key: str | None = None
-        value: object = MISSING
-        if self.in_string:
-            value = self.text()
-            key = self._string_key
-        elif branch is None and self._closed is not None:
-            value = self._closed.value
-        while branch is not None:
-            value = branch.value(key, value)
-            key = branch.key
-            branch = branch.outer
-        return value
-
-    def text(self) -> str:
-        """Of the string that is open, what is known."""
-        text = self.shown_text
-        if len(text) != self._reader.length:  # it only grows: the same length is the same text
-            text = self.shown_text = self._reader.text()
-        return text
-
-    # What can be asked of a fold that is settled: always the same object. SHOWING must be held.
+    # Reading a settled fold returns the same object each time. Hold SHOWING.
 
     def show_value(self, level: i64) -> object:
-        """The plain value of the open container at this level; 0 is the whole document."""
+        """Return the plain value of the open container at this level; 0 is the whole document."""
         if self._same_as is not None:
             return self._same_as.show_value(level)
         top = self._top
         if top is None:
-            return self._make_value()
+            if self.in_string:
+                return self.show_text()
+            return MISSING if self._closed is None else self._closed.value
         shown = self._shown
         if shown is None:
             shown = self._shown = []
@@ -210,75 +312,73 @@ class TreeFold(Sink):
             known = len(shown)
             if known == 0:
                 branch = top
-                value = branch.value(self._string_key, self.text()) if self.in_string else branch.value(None, MISSING)
+                value = (
+                    branch.value(self._string_key, self.show_text()) if self.in_string else branch.value(None, MISSING)
+                )
             else:
                 inner = cast("Branch", self._shown_branch)
                 branch = cast("Branch", inner.outer)
                 value = branch.value(inner.key, shown[known - 1])
-            if len(shown) == known:  # or somebody else, called by the garbage collector, went ahead
+            if len(shown) == known:  # or a finalizer, run by the garbage collector, went ahead
                 shown.append(value)
                 self._shown_branch = branch
         return shown[place]
 
     def show_text(self) -> str:
-        """Of the string that is open, what is known."""
-        return self.text() if self._same_as is None else self._same_as.show_text()
+        """Return the known text of the open string."""
+        if self._same_as is not None:
+            return self._same_as.show_text()
+        text = self._text
+        if len(text) != self._length:  # a string only grows: the same length means the same text
+            size = self._piece_count
+            pieces = self._pieces
+            text = self._text = "".join(pieces if len(pieces) == size else pieces[:size])
+        return text
 
     def show_root(self) -> Node | None:
-        """The tree of the document."""
+        """Return the tree of the document."""
         if self._same_tree_as is not None:
             return self._same_tree_as.show_root()
         if self._root is UNSEEN:
-            root = self._make_root()
+            branch = self._top
+            key, node = self._innermost()
+            while branch is not None:
+                node = branch.node(False, key, node, self.show_value(branch.level))
+                key = branch.key
+                branch = branch.outer
             if self._root is UNSEEN:
-                self._root = root
+                self._root = node
         return cast("Node | None", self._root)
 
+    def _innermost(self) -> tuple[str | None, Node | None]:
+        """Return the open string, or the root that has closed, with its key."""
+        if self.in_string:
+            return self._string_key, StringNode(self._string_id, self._parent_id(), False, self.show_text())
+        return None, self._closed if self._top is None else None
+
+    # Reading a fold that goes on, without forks: each look makes new objects.
+
     def glance(self, with_values: bool) -> Node | None:
-        """The tree as it stands now, of a fold that goes on in place. For those who make values of their own, what is
-        open in it has none.
-        """
+        """Return the tree as it stands now. Without values, open containers have no plain value."""
         branch = self._top
-        key: str | None = None
-        node: Node | None = None
+        key, node = self._innermost()
         value: object = MISSING
         if self.in_string:
-            text = self.text()
-            node = StringNode(self._string_id, self._parent_id(), False, text)
-            key, value = self._string_key, text
-        elif branch is None:
-            node = self._closed
+            value = text = self._text
+            if self._piece_count > 1:
+                self._pieces = [text]  # joined once
+                self._piece_count = 1
         while branch is not None:
             value = branch.value(key, value) if with_values else MISSING
-            node = branch.open_node(key, node, value)
+            node = branch.node(False, key, node, value)
             key = branch.key
             branch = branch.outer
         return node
 
-    def _make_root(self) -> Node | None:
-        branch = self._top
-        key: str | None = None
-        node: Node | None = None
-        if self.in_string:
-            node = StringNode(self._string_id, self._parent_id(), False, self.show_text())
-            key = self._string_key
-        elif branch is None:
-            node = self._closed
-        while branch is not None:
-            node = branch.open_node(key, node, self.show_value(branch.level))
-            key = branch.key
-            branch = branch.outer
-        return node
-
-    @property
-    def hidden(self) -> Node | None:
-        """The document before the string that is open at the root: if that is dropped, it is shown again."""
-        return self._closed if self.in_string and self._top is None else None
-
-    # What the reader tells.
+    # The calls of the reader.
 
     def start_container(self, is_object: bool, key: str | None, index: i64, node_id: i64, offset: i64) -> None:
-        self._grow()
+        self._has_grown = True
         self._top = Branch(self._owner, self._top, is_object, key, node_id)
 
     def end_container(self, is_object: bool, node_id: i64, offset: i64) -> None:
@@ -291,39 +391,54 @@ class TreeFold(Sink):
             with SHOWING:
                 plain = before.show_value(branch.level)
         self._top = branch.outer
-        self._add(branch.key, branch.closed_node(plain))
+        self._add(branch.key, branch.node(True, None, None, plain))
 
     def start_string(self, key: str | None, index: i64, node_id: i64, offset: i64) -> None:
         self._had_grown = self._has_grown
-        self._grow()
+        self._has_grown = True
         self.in_string = True
         self._string_key = key
         self._string_id = node_id
-        self.shown_text = ""
+        self._pieces = NO_PIECES
+        self._piece_count = 0
+        self._length = 0
+        self._text = ""
 
     def grow_string(self, text: str, offset: i64) -> None:
-        self._grow()  # the reader keeps the text; it is asked for when somebody wants to see it
+        self._has_grown = True
+        size = self._piece_count
+        if size == 0:
+            self._pieces = [text]
+            self._shares_pieces = False
+        elif self._shares_pieces:
+            self._pieces = appended(self._pieces, size, text)
+        else:
+            self._pieces.append(text)
+        self._piece_count = size + 1
+        self._length += len(text)
 
-    def end_string(self, text: str, offset: i64) -> None:
+    def end_string(self, offset: i64) -> None:
         before = self._before
         if before is not None and not self._has_grown:
             with SHOWING:
                 text = before.show_text()
-        elif len(text) == len(self.shown_text):
-            text = self.shown_text
+        else:
+            text = self.show_text()
         self.in_string = False
+        self._pieces = NO_PIECES
+        self._piece_count = 0
         self._add(self._string_key, StringNode(self._string_id, self._parent_id(), True, text))
 
     def whole_string(self, key: str | None, index: i64, text: str, node_id: i64, start: i64, end: i64) -> None:
-        self._grow()
+        self._has_grown = True
         self._add(key, StringNode(node_id, self._parent_id(), True, text))
 
     def number(self, key: str | None, index: i64, value: object, raw: str, node_id: i64, offset: i64) -> None:
-        self._grow()
+        self._has_grown = True
         self._add(key, NumberNode(node_id, self._parent_id(), value, raw))
 
     def literal(self, key: str | None, index: i64, value: bool | None, node_id: i64, offset: i64) -> None:
-        self._grow()
+        self._has_grown = True
         if value is None:
             self._add(key, NullNode(node_id, self._parent_id()))
         else:
@@ -333,31 +448,22 @@ class TreeFold(Sink):
         self._errors = [error] if self._errors is None else appended(self._errors, self._error_count, error)
         self._error_count += 1
         if goes_on and self.in_string:
-            self._grow()
-            self._has_grown = self._had_grown  # dropped by the fragment that began it: nothing has changed
+            self._has_grown = self._had_grown  # a string that begins and is dropped in one fragment changes nothing
             self.in_string = False
-
-    def _grow(self) -> None:
-        self._has_grown = True
-        self._value = UNSEEN
 
     def _parent_id(self) -> i64:
         top = self._top
         return NO_PARENT if top is None else top.id
 
-    def _own_top(self) -> Branch:
-        top = self._top
-        assert top is not None
-        if top.owner != self._owner:
-            with SHOWING:
-                top = self._top = top.copy(self._owner)
-        return top
-
     def _add(self, key: str | None, node: Node) -> None:
-        if self._top is None:
+        top = self._top
+        if top is None:
             self._closed = node
             if self.finished is None:
                 self.finished = []
             self.finished.append(node)
-        else:
-            self._own_top().add(key, node)
+            return
+        if top.owner != self._owner:
+            with SHOWING:
+                top = self._top = top.copy(self._owner)
+        top.add(key, node)

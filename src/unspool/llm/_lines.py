@@ -24,13 +24,13 @@ from io import StringIO
 from typing import TYPE_CHECKING, Final, Generic, TypeVar, final
 
 from .._errors import OptionsError, StateError, UnspoolError
-from .._intake import as_bytes
+from .._parser import as_bytes
 from .._streams import aiterate, iterate
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable
 
-    from .._intake import Fragment
+    from .._parser import Fragment
 
 __all__ = ["LineDecoder", "LineSplitter", "NDJSONDecoder", "StreamError", "aiter_lines", "iter_lines"]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from typing import ClassVar, Final, final
 
-from .._missing import MISSING, Missing
+from .._missing import MISSING, MissingType
 
 __all__ = ["Arguments", "Block", "Index", "Leaf", "Record", "Whole"]
 
 Block = tuple[int | str, ...]
 """Which part of the message: its numbers on the wire, from the outside in. Empty where a format has no parts."""
 
-Index = int | str | Missing | None
+Index = int | str | MissingType | None
 """A number as it came, which may be anything: a text, null, or not there (`MISSING`)."""
 
 

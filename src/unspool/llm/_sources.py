@@ -22,7 +22,7 @@ from ._sse import DONE, SSEDecoder
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
-    from .._intake import Fragment
+    from .._parser import Fragment
     from ._deltas import Delta
     from ._sse import SSEEvent
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable
     from typing import NoReturn
 
-    from .._intake import Fragment
+    from .._parser import Fragment
 
 __all__ = ["SSEDecoder", "SSEEvent", "StreamError", "aiter_sse", "encode", "iter_sse"]
 

@@ -15,7 +15,7 @@ from ._stages import Items
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable
 
-    from .._intake import Fragment
+    from .._parser import Fragment
 
 __all__ = ["aitems", "items"]
 

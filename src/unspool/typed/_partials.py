@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, final, o
 
 from .._errors import OptionsError
 from .._options import Options, chosen_options
-from .._parser import ValueParser
+from .._parser import TreeParser
 from .._streams import aiterate, iterate
 from ._resolve import resolve
 from ._shape import Shape
@@ -16,7 +16,7 @@ from ._stages import Partials
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable
 
-    from .._intake import Fragment
+    from .._parser import Fragment
     from .._state import ParserState
     from ._outcome import Partial, Resolution
     from ._resolve import Cache
@@ -149,4 +149,4 @@ def _stage(type: Any, options: Options | None, on_invalid: str, early: bool, ext
         raise OptionsError("on_invalid must be 'raise', 'defer' or 'ignore'")
     if chosen_options(options).multiple:
         raise OptionsError("a typed value is one document: multiple=True is for `items`")
-    return Partials(partial(type, early=early).shape, ValueParser(options, extract=extract), on_invalid)
+    return Partials(partial(type, early=early).shape, TreeParser(options, extract=extract), on_invalid)

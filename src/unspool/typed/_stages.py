@@ -17,9 +17,8 @@ from ._unions import asks_for_values
 
 if TYPE_CHECKING:
     from .._events import Event
-    from .._intake import Fragment
     from .._options import Options
-    from .._parser import FragmentParser, ValueParser
+    from .._parser import Fragment, FragmentParser, TreeParser
     from .._state import ParserState
     from ..select import Selector
     from ._outcome import Resolution
@@ -35,7 +34,7 @@ class Partials:
 
     __slots__ = ("_asks_for_values", "_cache", "_fault", "_has_ended", "_last", "_on_invalid", "_parser", "_shape")
 
-    def __init__(self, shape: Shape, parser: ValueParser, on_invalid: str) -> None:
+    def __init__(self, shape: Shape, parser: TreeParser, on_invalid: str) -> None:
         self._shape = shape
         self._asks_for_values = asks_for_values(shape)
         self._parser = parser
