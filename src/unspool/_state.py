@@ -295,6 +295,7 @@ def _flatten(root: Node | None) -> tuple[list[list[object]], list[object] | None
 def _load(data: Any) -> ParserState:
     check(isinstance(data, dict) and set(data) == FIELDS, "wrong fields")
     check(data["version"] == VERSION, "unknown version")
+    check(isinstance(data["options"], dict), "options that are not an object")
     options = Options(**data["options"])
     reader = Reader(Dialect(options))
     intake = Intake(reader, False)
