@@ -87,6 +87,10 @@ SHOP_WINDOWS = ["typed", "llm"]
 def test_public_names() -> None:
     """`__all__` names exactly what is public: nothing else is shown, and all of it can be imported."""
     assert sorted(unspool.__all__) == sorted(PUBLIC)
+    assert all(hasattr(unspool, name) for name in PUBLIC)  # some are loaded on first use
+    assert set(PUBLIC) <= set(dir(unspool))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = unspool.nothing  # type: ignore[attr-defined]
     modules = {module.name for module in pkgutil.iter_modules(unspool.__path__)}
     shown = {name for name in vars(unspool) if not name.startswith("_")}
     assert shown - modules == set(PUBLIC) - {"__version__"}
@@ -183,6 +187,25 @@ for name in {modules!r}:
     __import__("unspool." + name)
 print(*sorted({{name.partition(".")[0] for name in sys.modules}} - sys.stdlib_module_names - {{"unspool", "__main__"}}))
 """
+
+
+def test_import_loads_what_a_parser_needs() -> None:
+    """Importing the package, and parsing with it, loads neither `typing`, `re` or `json` nor the other parts."""
+    code = """
+import sys
+sys.path.insert(0, {folder!r})
+import unspool
+parser = unspool.ValueParser()
+parser.feed('{{"a": [1, 2.5, "x"]}}')
+print(*sorted(name for name in sys.modules if name in {avoided!r} or name.startswith("unspool.")))
+"""
+    folder = str(Path(str(unspool.__file__)).parents[1])
+    code = code.format(folder=folder, avoided=("typing", "re", "json", "decimal", "dataclasses", "asyncio"))
+    run = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(run.stdout.split())
+    plain_only = set() if unspool.COMPILED else {"re"}  # the expressions that the interpreter needs
+    assert loaded & {"typing", "re", "json", "decimal", "dataclasses", "asyncio"} <= plain_only
+    assert {name for name in loaded if re.match(r"unspool\.(_chunker|_streams|llm|typed|tools|patch|select)", name)} == set()
 
 
 def test_nothing_else_is_imported() -> None:

@@ -1,4 +1,4 @@
-"""JSON that is still being written.
+"""Streaming JSON: parse text that is still being written, and write values that are still growing.
 
 Fragments of text become events with paths::
 
@@ -6,11 +6,10 @@ Fragments of text become events with paths::
     >>> parser = FragmentParser()
     >>> [(event.kind.value, str(event.path), event.value) for event in parser.feed('{"title": "Trip to Fu')]
     [('start_object', '$', None), ('start_string', '$.title', None), ('partial_string', '$.title', 'Trip to Fu')]
+
+Importing the package loads what a parser needs. The other names load their modules on first use.
 """
 
-from ._chunker.leaves import LeafChunker
-from ._chunker.snapshots import SnapshotChunker
-from ._chunker.text import TextChunker
 from ._errors import (
     Code,
     IncompleteJSONError,
@@ -27,14 +26,21 @@ from ._errors import (
 )
 from ._events import Event, Kind
 from ._grammar.scan import COMPILED
-from ._grammar.writer import Writer
 from ._missing import MISSING
+from ._native import TYPE_CHECKING
 from ._options import Options
 from ._parser import Fragment, FragmentParser, ValueParser
 from ._path import Path
 from ._state import ParserState, create_state, finalize, parse_chunk
-from ._streams import achunk_snapshots, aiter_events, aiter_values, chunk_snapshots, iter_events, iter_values
 from ._version import __version__
+
+if TYPE_CHECKING:
+    from ._chunker.leaves import LeafChunker
+    from ._chunker.snapshots import SnapshotChunker
+    from ._chunker.text import TextChunker
+    from ._grammar.writer import Writer
+    from ._streams import achunk_snapshots, aiter_events, aiter_values, chunk_snapshots, iter_events, iter_values
+del TYPE_CHECKING
 
 __all__ = [
     "COMPILED",
@@ -74,3 +80,30 @@ __all__ = [
     "iter_values",
     "parse_chunk",
 ]
+
+_LAZY = {
+    "LeafChunker": "_chunker.leaves",
+    "SnapshotChunker": "_chunker.snapshots",
+    "TextChunker": "_chunker.text",
+    "Writer": "_grammar.writer",
+    "achunk_snapshots": "_streams",
+    "aiter_events": "_streams",
+    "aiter_values": "_streams",
+    "chunk_snapshots": "_streams",
+    "iter_events": "_streams",
+    "iter_values": "_streams",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load the module of a name on its first use (PEP 562)."""
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final, cast
-
 from ._errors import StateError
+from ._native import cast
 
 __all__ = ["check", "natural", "text"]
 
-MAX_NATURAL: Final = 1 << 60  # far beyond any text, and far below the end of machine integers
+MAX_NATURAL = 1 << 60  # far beyond any text, and far below the end of machine integers
 
 
 def check(is_right: bool, what: str) -> None:

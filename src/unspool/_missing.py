@@ -3,7 +3,7 @@
 # Compiled with mypyc.
 from __future__ import annotations
 
-from typing import Final, final
+from ._native import final
 
 __all__ = ["MISSING", "MissingType"]
 
@@ -24,5 +24,5 @@ class MissingType:
         return "MISSING"  # copying and pickling keep the one instance
 
 
-MISSING: Final = MissingType()
+MISSING = MissingType()
 """No value yet. It is falsy, and equal only to itself."""

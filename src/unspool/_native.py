@@ -8,19 +8,27 @@ classes that are made once per fragment.
 
 from __future__ import annotations
 
-from typing import TypeVar
+__all__ = ["TYPE_CHECKING", "cast", "final", "i64", "mypyc_attr"]
 
-__all__ = ["i64", "mypyc_attr"]
-
-MYPY = False  # mypy, and so mypyc, takes this name to be True
+# Importing `typing` takes longer than importing the parser. So the core takes these names from here; type checkers know
+# the first two by their spelling alone, and take them to be True.
+TYPE_CHECKING = False
+MYPY = False
 if MYPY:
+    from typing import cast, final
+
     from mypy_extensions import i64, mypyc_attr
 else:
-    from collections.abc import Callable
-
     i64 = int
-    T = TypeVar("T")
 
-    def mypyc_attr(**_attributes: bool | int) -> Callable[[T], T]:
-        """Leave the class as it is."""
-        return lambda cls: cls
+    def final(cls):
+        """Return the class."""
+        return cls
+
+    def cast(_type, value):
+        """Return the value."""
+        return value
+
+    def mypyc_attr(**_attributes):
+        """Return a decorator that leaves a class as it is."""
+        return final

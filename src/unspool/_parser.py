@@ -8,12 +8,10 @@ values, which read the tree of nodes once per fragment.
 # Compiled with mypyc.
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn, final
-
 from ._errors import Code, StateError
 from ._grammar.reader import Dialect, Reader
 from ._grammar.sink import EventList
-from ._native import mypyc_attr
+from ._native import TYPE_CHECKING, final, mypyc_attr
 from ._options import chosen_options
 from ._text.extract import Extractor
 from ._text.utf8 import decode
@@ -21,6 +19,8 @@ from ._tree.fold import TreeFold
 from ._tree.values import ValueSink
 
 if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
     from ._errors import JSONSyntaxError
     from ._events import Event
     from ._grammar.sink import Sink

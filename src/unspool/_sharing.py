@@ -7,14 +7,16 @@ copies the list, so two futures of one past never see each other.
 # Compiled with mypyc.
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from ._native import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from ._native import i64
 
-__all__ = ["appended"]
+    Item = TypeVar("Item")
 
-Item = TypeVar("Item")
+__all__ = ["appended"]
 
 
 def appended(shared: list[Item], size: i64, item: Item) -> list[Item]:

@@ -15,14 +15,12 @@ the reader. Loading checks the rest: tampered data raises `StateError`, or gives
 # Compiled with mypyc.
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast, final
-
 from ._dumps import check, natural
 from ._dumps import text as checked_text
 from ._errors import Code, Position, StateError, UnspoolError
 from ._grammar.reader import Dialect, Reader, make_error
 from ._missing import MISSING
-from ._native import mypyc_attr
+from ._native import TYPE_CHECKING, cast, final, mypyc_attr
 from ._options import Options
 from ._parser import Intake, as_bytes
 from ._path import Path
@@ -33,6 +31,7 @@ from ._tree.nodes import ContainerNode, NumberNode, ObjectNode, StringNode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any, Final
 
     from ._errors import JSONSyntaxError
     from ._events import Event

@@ -33,12 +33,10 @@ The file reads from top to bottom: the modes and their words, the options as num
 # Compiled with mypyc.
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, final
-
 from .._dumps import check, natural
 from .._dumps import text as checked_text
 from .._errors import Code, IncompleteJSONError, JSONSyntaxError, LimitError, Position
-from .._native import mypyc_attr
+from .._native import TYPE_CHECKING, final, mypyc_attr
 from .._path import ROOT, Path
 from .._sharing import appended
 from .scan import (
@@ -68,6 +66,8 @@ from .scan import (
 from .sink import EventList
 
 if TYPE_CHECKING:
+    from typing import Any, Final
+
     from .._native import i64
     from .._options import Options
     from .._path import Step

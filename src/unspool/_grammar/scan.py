@@ -11,10 +11,11 @@ choose one. The expressions decide each position by one character, so they never
 from __future__ import annotations
 
 from math import isinf
-from typing import TYPE_CHECKING, Final
+
+from .._native import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
+    from typing import Final, TypeAlias
 
     from .._native import i64
 

@@ -11,12 +11,13 @@ text of a string piece by piece; a sink that shows the text keeps the pieces.
 # Compiled with mypyc.
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, final
-
 from .._events import ErrorEvent, Event, Kind
+from .._native import TYPE_CHECKING, final
 from .._path import ROOT, Path
 
 if TYPE_CHECKING:
+    from typing import Final
+
     from .._errors import JSONSyntaxError
     from .._native import i64
 

@@ -7,9 +7,8 @@ written piece by piece, so it can be cut wherever the events can: an open string
 # Compiled with mypyc.
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, final
-
 from .._errors import StateError
+from .._native import TYPE_CHECKING, final
 from .._quoting import escape, quote, spelled
 from .sink import (
     COMPLETE_BOOLEAN,

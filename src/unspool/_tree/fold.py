@@ -13,15 +13,16 @@ from __future__ import annotations
 
 from _thread import RLock
 from itertools import count
-from typing import TYPE_CHECKING, Final, cast, final
 
 from .._grammar.sink import Sink
 from .._missing import MISSING
-from .._native import mypyc_attr
+from .._native import TYPE_CHECKING, cast, final, mypyc_attr
 from .._sharing import appended
 from .nodes import NO_PARENT, ArrayNode, BooleanNode, Node, NullNode, NumberNode, ObjectNode, StringNode
 
 if TYPE_CHECKING:
+    from typing import Final
+
     from .._errors import JSONSyntaxError
     from .._native import i64
 

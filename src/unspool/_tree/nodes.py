@@ -8,13 +8,12 @@ with one bisection a level, and no table is needed.
 # Compiled with mypyc.
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, final
-
-from .._native import mypyc_attr
+from .._native import TYPE_CHECKING, final, mypyc_attr
 from .._path import Path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any, ClassVar, Final, NoReturn
 
     from .._native import i64
     from .._path import Step

@@ -11,11 +11,9 @@ With ``is_live=True`` no container ever counts as handed out, so that one value 
 # Compiled with mypyc.
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast, final
-
 from .._grammar.sink import Sink
 from .._missing import MISSING
-from .._native import mypyc_attr
+from .._native import TYPE_CHECKING, cast, final, mypyc_attr
 
 if TYPE_CHECKING:
     from .._errors import JSONSyntaxError
