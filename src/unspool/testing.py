@@ -12,9 +12,8 @@ from random import Random
 from reprlib import Repr
 from typing import TYPE_CHECKING, Any, AnyStr, Final, NoReturn, TypeGuard, TypeVar, final
 
-from ._chunker.values import append_whole, copied
+from ._chunker.policy import copied, text_of
 from ._errors import OptionsError
-from ._grammar.writer import Writer
 from ._missing import MISSING
 from ._options import Options
 from ._path import ROOT, Path
@@ -23,7 +22,6 @@ from ._streams import iter_values
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
-    from ._events import Event
     from ._path import Step
 
 __all__ = ["assert_cutting_is_not_observable", "assert_only_grows", "every_cut", "random_cuts", "snapshots_of"]
@@ -33,7 +31,6 @@ T = TypeVar("T")
 UNLIMITED: Final = Options(
     max_depth=None, max_chars=None, max_string=None, max_key=None, max_number=None, surrogates="keep"
 )
-DEEPEST: Final = 100_000  # a value that holds itself ends here
 COARSENESSES: Final = (1, 2, 8, 64) * 5  # of the random cuttings that the assertion tries
 MOST_TRIES: Final = 200  # to make a cutting simpler, once there is one that fails
 
@@ -99,17 +96,10 @@ def snapshots_of(
     The snapshots share nothing with each other, nor with `value`. Raises `SnapshotError` for what JSON does not have.
     """
     source = _source(seed)
-    shown = list(iter_values(_pieces(_canonical(value), coarseness, source), UNLIMITED))
+    shown = list(iter_values(_pieces(text_of(copied(value, None, 1)), coarseness, source), UNLIMITED))
     if repeats:
         shown = [snapshot for snapshot in shown for _ in range(source.choice((1, 1, 2, 3)))]
     return [_copied(snapshot, source if shuffle else None) for snapshot in shown]
-
-
-def _canonical(value: object) -> str:
-    """The text of a value, without white space."""
-    events: list[Event] = []
-    append_whole(events, ROOT, copied(value, DEEPEST, 1))
-    return Writer().write(events)
 
 
 def _copied(value: Any, shuffler: Random | None) -> Any:
