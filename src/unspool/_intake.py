@@ -13,7 +13,7 @@ from ._text.utf8 import decode
 if TYPE_CHECKING:
     from ._grammar.dialect import Dialect
     from ._grammar.sink import Sink
-    from ._text.pieces import Piece, Skipped
+    from ._text.extract import Piece, Skipped
 
 __all__ = ["Fragment", "Intake"]
 

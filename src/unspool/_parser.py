@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ._events import Event
     from ._intake import Fragment
     from ._options import Options
-    from ._text.pieces import Skipped
+    from ._text.extract import Skipped
     from ._tree.nodes import Node
 
 __all__ = ["FragmentParser", "ValueParser"]

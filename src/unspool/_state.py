@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ._intake import Fragment
     from ._options import Options
     from ._path import Path
-    from ._text.pieces import Skipped
+    from ._text.extract import Skipped
     from ._tree.nodes import Node
 
 __all__ = ["ParserState", "create_state", "finalize", "parse_chunk"]

@@ -1,4 +1,4 @@
-"""Bytes to text, wherever the bytes are cut."""
+"""Decode UTF-8 that arrives in fragments, cut at any byte."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ __all__ = ["Decoded", "decode"]
 
 
 class Decoded(NamedTuple):
-    """What some bytes say."""
+    """The text of some bytes, and the bytes that are left."""
 
     text: str
     rest: bytes
-    """The bytes of a character that is not complete yet, or, if `is_broken`, those after the broken one."""
+    """The bytes of an incomplete character, or, if `is_broken`, the bytes after the invalid ones."""
     is_broken: bool
 
 
 def decode(data: bytes) -> Decoded:
-    """Decode as far as possible: up to the end, to half a character, or to what is not UTF-8."""
+    """Decode bytes up to their end, to an incomplete character, or to the first invalid bytes."""
     try:
         text, length = utf_8_decode(data, "strict", False)
     except UnicodeDecodeError as error:
