@@ -28,7 +28,7 @@ from unspool import (
     StateError,
     UnspoolError,
 )
-from unspool._errors import LONGEST_PATH_SHOWN, SENTENCES
+from unspool._errors import MAX_PATH_SHOWN, SENTENCES
 from unspool._grammar import reader as modes
 from unspool._grammar.reader import EXPECTED, EXPECTED_INSTEAD, LIMIT_CODES
 
@@ -132,7 +132,7 @@ def test_an_error_carries_data(text: str, code: Code, position: Position, path: 
     [
         ("[1, x]", "unexpected character: line 1, column 5 (offset 4), in $[1]; expected a value"),
         ('{"a":\n"b', "the text ended too early: line 2, column 3 (offset 8), in $.a; expected the rest of the string"),
-        ("1" * 1001, "a number longer than max_number: line 1, column 1001 (offset 1000), in $"),
+        ("1" * 1001, "number longer than max_number: line 1, column 1001 (offset 1000), in $"),
     ],
     ids=lambda case: ascii(case)[:20],
 )
@@ -143,13 +143,13 @@ def test_message(text: str, message: str) -> None:
 
 def test_long_paths_are_shortened() -> None:
     """A path too long for a message is cut in it, and whole in the error."""
-    for length in (LONGEST_PATH_SHOWN - 2, LONGEST_PATH_SHOWN - 1, 100 * LONGEST_PATH_SHOWN):
+    for length in (MAX_PATH_SHOWN - 2, MAX_PATH_SHOWN - 1, 100 * MAX_PATH_SHOWN):
         key = "k" * length  # "$." makes the path two longer
         error = error_of('{"' + key + '": x')
         assert error.path == (key,)
         shown = str(error).split(", in ")[1].split(";")[0]
-        assert shown == ("$." + key if length == LONGEST_PATH_SHOWN - 2 else "$." + "k" * 115 + "...")
-        assert len(shown) == LONGEST_PATH_SHOWN
+        assert shown == ("$." + key if length == MAX_PATH_SHOWN - 2 else "$." + "k" * 115 + "...")
+        assert len(shown) == MAX_PATH_SHOWN
 
 
 SECRET = "hunter2"
@@ -226,6 +226,14 @@ def test_copies_of_the_others(error: UnspoolError) -> None:
     """The other errors survive pickling too."""
     twin = pickle.loads(pickle.dumps(error))
     assert (type(twin), str(twin), vars(twin)) == (type(error), str(error), vars(error))
+
+
+@pytest.mark.parametrize("name", [name for name in vars(unspool._errors) if name.endswith("Error")])
+def test_tracebacks_show_the_public_name(name: str) -> None:
+    """Every error belongs to `unspool` itself: tracebacks name it so, and pickles find it there."""
+    error = getattr(unspool, name)
+    assert (error.__module__, error.__qualname__) == ("unspool", name)
+    assert pickle.loads(pickle.dumps(error)) is getattr(unspool._errors, name)
 
 
 def test_errors_can_be_raised_and_caught_as_values() -> None:

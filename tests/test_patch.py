@@ -490,12 +490,12 @@ def test_patch_that_fits(title: str) -> None:
 DOCUMENT = {"a": [1, "x", {"b": None}], "s": "text", "n": 1}
 
 MISFITS: dict[str, tuple[Any, str, str | None]] = {
-    "not an object": ("add", "an operation is an object", None),
-    "a list": ([], "an operation is an object", None),
-    "no operation named": ({"path": "/a"}, "an unknown operation", "/a"),
-    "an operation of no patch": ({"op": "merge", "path": "/a"}, "an unknown operation", "/a"),
-    "an operation in capitals": ({"op": "ADD", "path": "/a", "value": 1}, "an unknown operation", "/a"),
-    "an operation that is no string": ({"op": ["add"], "path": "/a"}, "an unknown operation", "/a"),
+    "not an object": ("add", "an operation must be an object", None),
+    "a list": ([], "an operation must be an object", None),
+    "no operation named": ({"path": "/a"}, "unknown operation", "/a"),
+    "an operation of no patch": ({"op": "merge", "path": "/a"}, "unknown operation", "/a"),
+    "an operation in capitals": ({"op": "ADD", "path": "/a", "value": 1}, "unknown operation", "/a"),
+    "an operation that is no string": ({"op": ["add"], "path": "/a"}, "unknown operation", "/a"),
     "no path": ({"op": "add", "value": 1}, "'path' is missing or not a string", None),
     "a path that is no string": ({"op": "remove", "path": ["a"]}, "'path' is missing or not a string", None),
     "a path that is null": ({"op": "remove", "path": None}, "'path' is missing or not a string", None),
@@ -505,44 +505,44 @@ MISFITS: dict[str, tuple[Any, str, str | None]] = {
     "nothing to replace with": ({"op": "replace", "path": "/n"}, "'value' is missing", "/n"),
     "nothing to test against": ({"op": "test", "path": "/a/2/b"}, "'value' is missing", "/a/2/b"),
     "nothing to append": ({"op": "append", "path": "/s"}, "'value' is missing", "/s"),
-    "a pointer without a slash": (remove("a"), "a pointer is empty or starts with '/'", "a"),
-    "a pointer as a fragment": (remove("#/a"), "a pointer is empty or starts with '/'", "#/a"),
-    "an escape that is none": (remove("/~2"), "in a pointer '~' is followed by 0 or 1", "/~2"),
-    "an escape cut short": (add("/~", 1), "in a pointer '~' is followed by 0 or 1", "/~"),
-    "a bad escape in the origin": (move("/~a", "/b"), "in a pointer '~' is followed by 0 or 1", "/~a"),
+    "a pointer without a slash": (remove("a"), "a pointer must be empty or start with '/'", "a"),
+    "a pointer as a fragment": (remove("#/a"), "a pointer must be empty or start with '/'", "#/a"),
+    "an escape that is none": (remove("/~2"), "'~' in a pointer must be followed by 0 or 1", "/~2"),
+    "an escape cut short": (add("/~", 1), "'~' in a pointer must be followed by 0 or 1", "/~"),
+    "a bad escape in the origin": (move("/~a", "/b"), "'~' in a pointer must be followed by 0 or 1", "/~a"),
     "add in a container that is not there": (add("/z/b", 1), "no such member", "/z/b"),
-    "add in a scalar": (add("/n/b", 1), "no object and no array there", "/n/b"),
-    "add in a string": (add("/s/0", "x"), "no object and no array there", "/s/0"),
-    "add in a null": (add("/a/2/b/c", 1), "no object and no array there", "/a/2/b/c"),
+    "add in a scalar": (add("/n/b", 1), "not an object or an array", "/n/b"),
+    "add in a string": (add("/s/0", "x"), "not an object or an array", "/s/0"),
+    "add in a null": (add("/a/2/b/c", 1), "not an object or an array", "/a/2/b/c"),
     "add beyond the end": (add("/a/4", 1), "no such item", "/a/4"),
-    "add at a key of an array": (add("/a/x", 1), "not an index", "/a/x"),
-    "add at the empty key of an array": (add("/a/", 1), "not an index", "/a/"),
-    "an index with a zero before it": (add("/a/01", 1), "not an index", "/a/01"),
-    "an index of two zeros": (check("/a/00", 1), "not an index", "/a/00"),
-    "an index with a sign": (check("/a/-1", 1), "not an index", "/a/-1"),
-    "an index with a plus": (check("/a/+1", 1), "not an index", "/a/+1"),
-    "an index with a fraction": (check("/a/1.0", 1), "not an index", "/a/1.0"),
-    "an index with a blank": (check("/a/1 ", 1), "not an index", "/a/1 "),
-    "an index with a line end": (check("/a/1\n", 1), "not an index", "/a/1\n"),
-    "an index in other digits": (check("/a/\u0661", 1), "not an index", "/a/\u0661"),
+    "add at a key of an array": (add("/a/x", 1), "invalid array index", "/a/x"),
+    "add at the empty key of an array": (add("/a/", 1), "invalid array index", "/a/"),
+    "an index with a zero before it": (add("/a/01", 1), "invalid array index", "/a/01"),
+    "an index of two zeros": (check("/a/00", 1), "invalid array index", "/a/00"),
+    "an index with a sign": (check("/a/-1", 1), "invalid array index", "/a/-1"),
+    "an index with a plus": (check("/a/+1", 1), "invalid array index", "/a/+1"),
+    "an index with a fraction": (check("/a/1.0", 1), "invalid array index", "/a/1.0"),
+    "an index with a blank": (check("/a/1 ", 1), "invalid array index", "/a/1 "),
+    "an index with a line end": (check("/a/1\n", 1), "invalid array index", "/a/1\n"),
+    "an index in other digits": (check("/a/\u0661", 1), "invalid array index", "/a/\u0661"),
     "an index beyond all lists": (add("/a/" + "9" * 5000, 1), "no such item", "/a/" + "9" * 5000),
     "through the hyphen": (add("/a/-/b", 1), "no such item", "/a/-/b"),
     "remove at the hyphen": (remove("/a/-"), "no such item", "/a/-"),
     "remove what is not there": (remove("/z"), "no such member", "/z"),
     "remove an item that is not there": (remove("/a/3"), "no such item", "/a/3"),
-    "remove the whole document": (remove(""), "the whole document cannot be removed", ""),
+    "remove the whole document": (remove(""), "cannot remove the whole document", ""),
     "replace what is not there": (replace("/z", 1), "no such member", "/z"),
     "replace an item that is not there": (replace("/a/3", 1), "no such item", "/a/3"),
     "replace at the hyphen": (replace("/a/-", 1), "no such item", "/a/-"),
-    "replace in a scalar": (replace("/n/0", 1), "no object and no array there", "/n/0"),
+    "replace in a scalar": (replace("/n/0", 1), "not an object or an array", "/n/0"),
     "move what is not there": (move("/z", "/n"), "no such member", "/z"),
     "move what is not there to where it is not": (move("/z", "/z"), "no such member", "/z"),
     "move to where nothing can be": (move("/n", "/z/b"), "no such member", "/z/b"),
     "move to where the removed one was counted": (move("/a/0", "/a/3"), "no such item", "/a/3"),
-    "move a value into itself": (move("/a", "/a/2/b"), "a value cannot be moved into itself", "/a/2/b"),
-    "move the document into itself": (move("", "/z"), "a value cannot be moved into itself", "/z"),
+    "move a value into itself": (move("/a", "/a/2/b"), "cannot move a value into itself", "/a/2/b"),
+    "move the document into itself": (move("", "/z"), "cannot move a value into itself", "/z"),
     "copy what is not there": (copied("/z", "/n"), "no such member", "/z"),
-    "copy to where nothing can be": (copied("/n", "/s/0"), "no object and no array there", "/s/0"),
+    "copy to where nothing can be": (copied("/n", "/s/0"), "not an object or an array", "/s/0"),
     "test another string": (check("/s", "Text"), "the test failed", "/s"),
     "test a string for a number": (check("/n", "1"), "the test failed", "/n"),
     "test a literal for a number": (check("/n", True), "the test failed", "/n"),
@@ -554,9 +554,9 @@ MISFITS: dict[str, tuple[Any, str, str | None]] = {
     "test an object for an array": (check("/a/2", []), "the test failed", "/a/2"),
     "test in depth": (check("", {**DOCUMENT, "a": [1, "x", {"b": False}]}), "the test failed", ""),
     "append to what is not there": (append_to("/z", "x"), "no such member", "/z"),
-    "append to a number": (append_to("/n", "x"), "only a string can be appended to", "/n"),
-    "append to an array": (append_to("/a", "x"), "only a string can be appended to", "/a"),
-    "append a number": (append_to("/s", 1), "only a string can be appended", "/s"),
+    "append to a number": (append_to("/n", "x"), "can only append to a string", "/n"),
+    "append to an array": (append_to("/a", "x"), "can only append to a string", "/a"),
+    "append a number": (append_to("/s", 1), "can only append a string", "/s"),
 }
 
 
@@ -578,7 +578,7 @@ def test_patch_that_is_no_list(patch: Any) -> None:
     with pytest.raises(PatchError) as caught:
         apply([1], patch)
     assert (str(caught.value), caught.value.index, caught.value.pointer) == (
-        "a patch is a list of operations",
+        "a patch must be a list of operations",
         None,
         None,
     )
@@ -588,7 +588,7 @@ def test_error_is_data_and_one_line() -> None:
     """The message is made from the data; it shows the place, shortened, and no value."""
     error = PatchError("no such member", 4, "/a\nb/\ud83d")
     assert str(error) == r"no such member: operation 4, at '/a\nb/\ud83d'"
-    assert str(PatchError("an operation is an object", 0)) == "an operation is an object: operation 0"
+    assert str(PatchError("an operation must be an object", 0)) == "an operation must be an object: operation 0"
     assert len(str(PatchError("no such member", 4, "/key" * 1000))) < 200
     assert isinstance(error, UnspoolError)
     assert isinstance(error, ValueError)

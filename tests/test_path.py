@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.support.strategies import HARD_KEYS
 from unspool import Path, PatternError
-from unspool._path import MOST_INDEX, ROOT, Step
+from unspool._path import MAX_INDEX, ROOT, Step
 
 
 def paired(key: str) -> str:
@@ -24,7 +24,7 @@ def paired(key: str) -> str:
 
 odd_keys = st.sampled_from([*HARD_KEYS, "it's", "a-b", "\uff11", "ﬁ", "\ud83d", "x\udc00", "\u2028", "a·b", "²"])
 any_key = odd_keys | st.text(st.characters(), max_size=6).map(paired)
-any_steps = st.lists(any_key | st.integers(0, 20) | st.integers(0, MOST_INDEX), max_size=8)
+any_steps = st.lists(any_key | st.integers(0, 20) | st.integers(0, MAX_INDEX), max_size=8)
 
 SPELLINGS: list[tuple[tuple[Step, ...], str, str]] = [
     ((), "$", ""),
@@ -43,7 +43,7 @@ SPELLINGS: list[tuple[tuple[Step, ...], str, str]] = [
     (("1x", "a-b", " "), '$["1x"]["a-b"][" "]', "/1x/a-b/ "),
     (("\n", "\x00"), r'$["\n"]["\u0000"]', "/\n/\x00"),
     (("\ud83d",), r'$["\ud83d"]', "/\ud83d"),
-    ((MOST_INDEX,), "$[9007199254740991]", "/9007199254740991"),
+    ((MAX_INDEX,), "$[9007199254740991]", "/9007199254740991"),
 ]
 
 
@@ -78,9 +78,9 @@ def test_other_spellings(text: str, steps: tuple[Step, ...]) -> None:
 @pytest.mark.parametrize(
     ("text", "reason", "offset"),
     [
-        ("", "a path starts with '$'", 0),
-        ("a", "a path starts with '$'", 0),
-        (" $", "a path starts with '$'", 0),
+        ("", "a path must start with '$'", 0),
+        ("a", "a path must start with '$'", 0),
+        (" $", "a path must start with '$'", 0),
         ("$a", "expected '.' or '['", 1),
         ("$ .a", "expected '.' or '['", 1),
         ("$.a b", "expected '.' or '['", 3),
@@ -105,18 +105,18 @@ def test_other_spellings(text: str, steps: tuple[Step, ...]) -> None:
         ("$[0,1]", "expected ']'", 3),
         ('$["a"', "expected ']'", 5),
         ('$["a"x]', "expected ']'", 5),
-        (f"$[{MOST_INDEX + 1}]", "an index is at most 9007199254740991", 2),
-        ("$[" + "9" * 100_000 + "]", "an index is at most 9007199254740991", 2),
-        ('$["', "a quoted key that does not end", 2),
-        ('$["a', "a quoted key that does not end", 2),
-        ("$['a\"]", "a quoted key that does not end", 2),
-        (r'$["a\"]', "a quoted key that does not end", 2),
-        ('$["\\', "expected a quoted key", 2),
-        (r'$["\q"]', "expected a quoted key", 2),
-        (r'$["\u00"]', "expected a quoted key", 2),
-        ('$["\\\'"]', "expected a quoted key", 2),
-        ('$["\n"]', "expected a quoted key", 2),
-        ("$.a['\\q']", "expected a quoted key", 4),
+        (f"$[{MAX_INDEX + 1}]", "an index can be at most 9007199254740991", 2),
+        ("$[" + "9" * 100_000 + "]", "an index can be at most 9007199254740991", 2),
+        ('$["', "unterminated quoted key", 2),
+        ('$["a', "unterminated quoted key", 2),
+        ("$['a\"]", "unterminated quoted key", 2),
+        (r'$["a\"]', "unterminated quoted key", 2),
+        ('$["\\', "invalid quoted key", 2),
+        (r'$["\q"]', "invalid quoted key", 2),
+        (r'$["\u00"]', "invalid quoted key", 2),
+        ('$["\\\'"]', "invalid quoted key", 2),
+        ('$["\n"]', "invalid quoted key", 2),
+        ("$.a['\\q']", "invalid quoted key", 4),
     ],
     ids=lambda case: ascii(case)[:30],
 )

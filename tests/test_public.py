@@ -205,7 +205,9 @@ print(*sorted(name for name in sys.modules if name in {avoided!r} or name.starts
     loaded = set(run.stdout.split())
     plain_only = set() if unspool.COMPILED else {"re"}  # the expressions that the interpreter needs
     assert loaded & {"typing", "re", "json", "decimal", "dataclasses", "asyncio"} <= plain_only
-    assert {name for name in loaded if re.match(r"unspool\.(_chunker|_streams|llm|typed|tools|patch|select)", name)} == set()
+    assert {
+        name for name in loaded if re.match(r"unspool\.(_chunker|_streams|llm|typed|tools|patch|select)", name)
+    } == set()
 
 
 def test_nothing_else_is_imported() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from unspool._errors import Code, JSONSyntaxError, PatternError, Position
 from unspool._events import Event, Kind
 from unspool._path import ROOT, Path
-from unspool.select import MOST_CHARS, MOST_SEGMENTS, Pattern, Selector, compile, matches  # noqa: A004
+from unspool.select import MAX_CHARS, MAX_SEGMENTS, Pattern, Selector, compile, matches  # noqa: A004
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -207,13 +207,13 @@ def test_table(pattern: str, steps: tuple[Step, ...], expected: bool) -> None:
 
 
 FILTER = "filters [?...] need values that a stream does not have yet"
-RELATIVE = "relative queries (@) belong to filters, and those need values that a stream does not have yet"
-NEGATIVE = "negative indices count from an end that a stream does not have yet"
+RELATIVE = "relative queries (@) are part of filters, which need values that a stream does not have yet"
+NEGATIVE = "negative indices need the end of the array, which a stream does not have yet"
 FUNCTION = "functions and scripts (...) need values that a stream does not have yet"
-ZERO = "a slice of step 0 selects nothing"
-FIRST = "a pattern starts with '$'"
-SEGMENT = """expected '.', '..' or '[' (a key with other characters in it is written ["..."])"""
-AFTER_DOT = """expected a name or '*' (any other key is written ["..."], an index [0])"""
+ZERO = "the step of a slice must not be 0"
+FIRST = "a pattern must start with '$'"
+SEGMENT = """expected '.', '..' or '[' (write keys with other characters as ["..."])"""
+AFTER_DOT = """expected a name or '*' (write other keys as ["..."] and indices as [0])"""
 AFTER_DOTS = "expected a name, '*' or '['"
 CHOICE = "expected '*', an index, a slice or a key in quotes"
 CLOSE = "expected ',' or ']'"
@@ -326,7 +326,7 @@ def test_refused_again() -> None:
 
 def test_limits() -> None:
     """A pattern has at most 64 segments and 1000 characters; the last allowed one still works."""
-    assert (MOST_SEGMENTS, MOST_CHARS) == (64, 1000)
+    assert (MAX_SEGMENTS, MAX_CHARS) == (64, 1000)
     assert matches("$" + ".a" * 64, ["a"] * 64)
     with pytest.raises(PatternError, match="at most 64 segments, at offset 129"):
         compile("$" + ".a" * 65)
@@ -575,12 +575,12 @@ def test_errors_are_always_selected() -> None:
 
 def test_many_descendants_cost_one_step_each() -> None:
     """Patterns of many descendants are linear: the alternatives are followed together, not one by one."""
-    pattern = compile("$" + "..a" * MOST_SEGMENTS)
+    pattern = compile("$" + "..a" * MAX_SEGMENTS)
     steps = ["a"] * 20_000
     assert pattern.matches(steps)
     assert not pattern.matches([*steps, "b"])
-    assert not compile("$" + "..a" * (MOST_SEGMENTS - 1) + ".b").matches(steps)
-    assert not pattern.matches(["a", "b"] * (MOST_SEGMENTS - 1))
+    assert not compile("$" + "..a" * (MAX_SEGMENTS - 1) + ".b").matches(steps)
+    assert not pattern.matches(["a", "b"] * (MAX_SEGMENTS - 1))
 
 
 def test_an_event_costs_one_step(monkeypatch: pytest.MonkeyPatch) -> None:

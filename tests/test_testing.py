@@ -386,7 +386,7 @@ def test_long_texts_are_cut_at_some_places() -> None:
     assert len(lengths) < 100
     assert lines[1].count("xxx\\xf0") == 1
     assert len(lines[1]) < 250
-    assert lines[4].startswith("  first difference, at outcome[20000:]: '😀yyy")
+    assert lines[4].startswith("  first difference, at result[20000:]: '😀yyy")
 
 
 def test_simplifying_has_an_end() -> None:
@@ -470,7 +470,7 @@ def test_outcomes_that_change_by_themselves() -> None:
     """Code that gives something else each time is not blamed on the cutting."""
     numbers = iter(range(1000))
     assert complaint(lambda fragments: next(numbers), "text").splitlines() == [
-        "the whole text gives another outcome the second time",
+        "the whole text gives a different result the second time",
         "  fragments: ['text']",
         "  whole: 0",
         "  cut: 1",
@@ -519,13 +519,13 @@ class Unequal(list[object]):
 @pytest.mark.parametrize(
     ("whole", "cut", "difference"),
     [
-        ([0, {"a": (1, 2)}], [0, {"a": (1, 3)}], "outcome[1]['a'][1]: 2 is not 3"),
-        ([0, 1], [0, 1, 2], "outcome[2]: MISSING is not 2"),
-        ({"a": 1, (0, 1): 2}, {"a": 1}, "outcome[(0, 1)]: 2 is not MISSING"),
-        (["x" * 500 + "abc"], ["x" * 500 + "abd"], "outcome[0][502:]: 'c' is not 'd'"),
-        ("abc", "ab", "outcome[2:]: 'c' is not ''"),
-        (b"abc", b"bbc", "outcome[0:]: b'abc' is not b'bbc'"),
-        ([(1,)], [[1]], "outcome[0]: (1,) is not [1]"),
+        ([0, {"a": (1, 2)}], [0, {"a": (1, 3)}], "result[1]['a'][1]: 2 is not 3"),
+        ([0, 1], [0, 1, 2], "result[2]: MISSING is not 2"),
+        ({"a": 1, (0, 1): 2}, {"a": 1}, "result[(0, 1)]: 2 is not MISSING"),
+        (["x" * 500 + "abc"], ["x" * 500 + "abd"], "result[0][502:]: 'c' is not 'd'"),
+        ("abc", "ab", "result[2:]: 'c' is not ''"),
+        (b"abc", b"bbc", "result[0:]: b'abc' is not b'bbc'"),
+        ([(1,)], [[1]], "result[0]: (1,) is not [1]"),
     ],
 )
 def test_the_first_difference_is_shown(whole: object, cut: object, difference: str) -> None:
@@ -568,25 +568,25 @@ def test_what_grows(values: list[Any]) -> None:
 
 
 NOT_GROWING: list[tuple[list[Any], str]] = [
-    ([1, MISSING], "value 1 .* at \\$: it is of another kind: 1 became MISSING$"),
-    ([None, 0], "of another kind"),
-    ([1, True], "of another kind"),
-    ([[1], [1.0]], "value 1 .* at \\$\\[0\\]: it is of another kind: 1 became 1.0$"),
-    (["", []], "of another kind"),
-    ([{}, []], "of another kind"),
-    ([1, 12], "value 1 .* at \\$: it is another one: 1 became 12$"),
-    ([[True], [False]], "another one"),
-    ([[-0.0], [0.0]], "another one: -0.0 became 0.0"),
-    (["a", "ab", "a"], "value 2 .* at \\$: it does not begin as before: 'ab' became 'a'$"),
-    (["ab", "ac"], "does not begin as before"),
-    (["\ud83d", "😀"], "does not begin as before"),
-    ([[1, 2], [1]], "value 1 .* at \\$: it is shorter: \\[1, 2\\] became \\[1\\]$"),
+    ([1, MISSING], "value 1 .* at \\$: its type changed: 1 became MISSING$"),
+    ([None, 0], "its type changed"),
+    ([1, True], "its type changed"),
+    ([[1], [1.0]], "value 1 .* at \\$\\[0\\]: its type changed: 1 became 1.0$"),
+    (["", []], "its type changed"),
+    ([{}, []], "its type changed"),
+    ([1, 12], "value 1 .* at \\$: it changed: 1 became 12$"),
+    ([[True], [False]], "it changed"),
+    ([[-0.0], [0.0]], "it changed: -0.0 became 0.0"),
+    (["a", "ab", "a"], "value 2 .* at \\$: it does not start with the old text: 'ab' became 'a'$"),
+    (["ab", "ac"], "does not start with the old text"),
+    (["\ud83d", "😀"], "does not start with the old text"),
+    ([[1, 2], [1]], "value 1 .* at \\$: it became shorter: \\[1, 2\\] became \\[1\\]$"),
     ([["a", 1], ["ab", 1]], "value 1 .* at \\$\\[0\\]: it grew after it was complete: 'a' became 'ab'$"),
     ([[[], 1], [[2], 1]], "at \\$\\[0\\]: it grew after it was complete"),
     ([[[[""]], 1], [[["a"]], 1]], "at \\$\\[0\\]\\[0\\]\\[0\\]: it grew after it was complete"),
     ([[{}], [{}, 1], [{"a": 1}, 1]], "value 2 .* at \\$\\[0\\]: it grew after it was complete"),
-    ([{"a": 1, "b": 2}, {"b": 2}], "value 1 .* at \\$.a: it is gone$"),
-    ([MISSING, {"a": [{"x": "y"}]}, {"a": [{}]}], "value 2 .* at \\$.a\\[0\\].x: it is gone$"),
+    ([{"a": 1, "b": 2}, {"b": 2}], "value 1 .* at \\$.a: it disappeared$"),
+    ([MISSING, {"a": [{"x": "y"}]}, {"a": [{}]}], "value 2 .* at \\$.a\\[0\\].x: it disappeared$"),
 ]
 
 
@@ -601,9 +601,9 @@ def test_what_does_not_grow(values: list[Any], message: str, key_order: bool) ->
 ONLY_WITHOUT_ORDER: list[tuple[list[Any], str]] = [
     (
         [{"a": 1, "b": 2}, {"b": 2, "a": 1}],
-        "at \\$: its keys are in another order: \\['a', 'b'\\] became \\['b', 'a'\\]$",
+        "at \\$: the order of its keys changed: \\['a', 'b'\\] became \\['b', 'a'\\]$",
     ),
-    ([{"a": 1}, {"b": 2, "a": 1}], "another order"),
+    ([{"a": 1}, {"b": 2, "a": 1}], "the order of its keys changed"),
     ([[{"a": "", "b": ""}], [{"a": "x", "b": ""}]], "at \\$\\[0\\].a: it grew after it was complete"),
     ([{"a": {}, "b": []}, {"a": {"x": ""}, "b": []}, {"c": 1, "a": {"x": "y"}, "b": []}], "at \\$.a: it grew"),
 ]
@@ -651,14 +651,14 @@ def test_values_may_come_one_by_one() -> None:
             parser.feed(character)
             yield parser.value
 
-    with pytest.raises(AssertionError, match=r"value 26 .* at \$\.a: it is of another kind: \['x', 'y'\] became None"):
+    with pytest.raises(AssertionError, match=r"value 26 .* at \$\.a: its type changed: \['x', 'y'\] became None"):
         assert_only_grows(values())
 
 
 def test_numbers_that_show_too_early() -> None:
     """Code that shows the digits of a number as they come is found."""
     shown = [[json.loads("123"[:end])] for end in range(1, 4)]
-    with pytest.raises(AssertionError, match=r"value 1 .* at \$\[0\]: it is another one: 1 became 12"):
+    with pytest.raises(AssertionError, match=r"value 1 .* at \$\[0\]: it changed: 1 became 12"):
         assert_only_grows(shown)
 
 

@@ -1,28 +1,38 @@
-"""Checks for dumped states: each function returns what it was given, or raises `StateError`."""
+"""Checks for loaded dumps: each function returns a valid value or raises `StateError`.
+
+Every state that can be dumped loads its data through these functions, so all of them reject bad data in the same words.
+"""
 
 from __future__ import annotations
 
 from ._errors import StateError
 from ._native import cast
 
-__all__ = ["check", "natural", "text"]
+__all__ = ["check", "flag", "natural", "text"]
 
-MAX_NATURAL = 1 << 60  # far beyond any text, and far below the end of machine integers
+MAX_NATURAL = 1 << 60
+"""Larger than every count, and small enough for machine integers."""
 
 
 def check(is_right: bool, what: str) -> None:
-    """Raise ``StateError("invalid state dump: {what}")`` unless `is_right`."""
+    """Raise `StateError` unless `is_right`. `what` completes the sentence "invalid state dump: ..."."""
     if not is_right:
         raise StateError(f"invalid state dump: {what}")
 
 
 def natural(number: object) -> int:
-    """Return `number` if it is a whole number from 0 up."""
-    check(type(number) is int and 0 <= number <= MAX_NATURAL, "not a whole number from 0 up")
+    """Return a whole number that is not negative."""
+    check(type(number) is int and 0 <= number <= MAX_NATURAL, "expected a whole number that is not negative")
     return cast("int", number)
 
 
 def text(value: object) -> str:
-    """Return `value` if it is a string."""
-    check(isinstance(value, str), "not a string")
+    """Return a string."""
+    check(isinstance(value, str), "expected a string")
     return cast("str", value)
+
+
+def flag(value: object) -> bool:
+    """Return a bool."""
+    check(isinstance(value, bool), "expected true or false")
+    return cast("bool", value)

@@ -1,28 +1,43 @@
-"""Everything that can go wrong, in one place.
+"""All errors of the core.
 
 ::
 
     UnspoolError
-    |-- JSONSyntaxError        the text cannot be JSON: code, offset, line, column, path, expected
-    |   |-- IncompleteJSONError    it ended too early
-    |   `-- LimitError             it went over a limit of `Options`
-    |-- OptionsError           an option that makes no sense
+    |-- JSONSyntaxError        the text is not valid JSON: code, offset, line, column, path, expected
+    |   |-- IncompleteJSONError    the text ended too early
+    |   `-- LimitError             the text exceeds a limit of `Options`
+    |-- OptionsError           an invalid option
     |-- PatchError             an operation that does not fit its document: reason, index, pointer
-    |-- PatternError           a path or path pattern that cannot be read
-    |-- SnapshotError          a snapshot that cannot follow what is written: path, reason, step
-    `-- StateError             a call that does not fit the state of its object
+    |-- PatternError           an invalid path or path pattern: reason, offset
+    |-- SnapshotError          a snapshot that contradicts the written text: path, reason, step
+    `-- StateError             a call at the wrong time, or an invalid state dump
 
-Errors carry data; the message is only a rendering of it. It names the place and the path, and never
-quotes the text that was read: that may be somebody's secret.
+Errors carry data, and the message renders it. A message names the position and the path. It never quotes the text
+itself, which may be confidential.
 """
 
 from __future__ import annotations
 
+from collections import namedtuple
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+
+from ._native import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import NamedTuple
+
     from ._path import Path
+
+if TYPE_CHECKING:
+
+    class Coordinates(NamedTuple):
+        """The fields of `Position`."""
+
+        offset: int
+        line: int
+        column: int
+else:
+    Coordinates = namedtuple("Coordinates", ("offset", "line", "column"))  # importing typing.NamedTuple takes long
 
 __all__ = [
     "Code",
@@ -39,11 +54,11 @@ __all__ = [
     "UnspoolError",
 ]
 
-LONGEST_PATH_SHOWN = 120  # keys come from the text; a message stays one line
+MAX_PATH_SHOWN = 120  # keys of the text may have any length, but a message stays one line
 
 
 class Code(StrEnum):
-    """What is wrong with a text. A closed set: programs may match on it."""
+    """The kinds of syntax errors. The set is closed, so programs can match on it."""
 
     UNEXPECTED_CHARACTER = "unexpected_character"
     INVALID_LITERAL = "invalid_literal"
@@ -66,27 +81,27 @@ class Code(StrEnum):
 
 SENTENCES: dict[Code, str] = {
     Code.UNEXPECTED_CHARACTER: "unexpected character",
-    Code.INVALID_LITERAL: "a literal that is not true, false or null",
-    Code.INVALID_NUMBER: "a number that is not written as JSON writes numbers",
-    Code.NUMBER_OVERFLOW: "a number too large for a float",
-    Code.INVALID_ESCAPE: "an escape that JSON does not have",
-    Code.CONTROL_CHARACTER: "a control character inside a string",
-    Code.LONE_SURROGATE: "half of a surrogate pair",
-    Code.INVALID_UTF8: "bytes that are not UTF-8",
-    Code.DUPLICATE_KEY: "a key for the second time",
+    Code.INVALID_LITERAL: "invalid literal",
+    Code.INVALID_NUMBER: "invalid number",
+    Code.NUMBER_OVERFLOW: "number too large for a float",
+    Code.INVALID_ESCAPE: "invalid escape sequence",
+    Code.CONTROL_CHARACTER: "unescaped control character in a string",
+    Code.LONE_SURROGATE: "unpaired surrogate",
+    Code.INVALID_UTF8: "invalid UTF-8",
+    Code.DUPLICATE_KEY: "duplicate key",
     Code.TRAILING_TEXT: "text after the end of the value",
     Code.INCOMPLETE: "the text ended too early",
     Code.MAX_DEPTH: "nested deeper than max_depth",
-    Code.MAX_CHARS: "longer than max_chars",
-    Code.MAX_STRING: "a string longer than max_string",
-    Code.MAX_KEY: "a key longer than max_key",
-    Code.MAX_NUMBER: "a number longer than max_number",
+    Code.MAX_CHARS: "text longer than max_chars",
+    Code.MAX_STRING: "string longer than max_string",
+    Code.MAX_KEY: "key longer than max_key",
+    Code.MAX_NUMBER: "number longer than max_number",
     Code.MAX_ERRORS: "more errors than max_errors",
 }
 
 
 class Reason(StrEnum):
-    """Why a snapshot cannot follow what is written. A closed set: programs may match on it."""
+    """The reasons why a snapshot contradicts the written text. The set is closed, so programs can match on it."""
 
     NOT_JSON = "not_json"
     LIMIT = "limit"
@@ -102,38 +117,36 @@ class Reason(StrEnum):
 
 REASONS: dict[Reason, str] = {
     Reason.NOT_JSON: "not a JSON value",
-    Reason.LIMIT: "over a limit of the options",
-    Reason.REWRITTEN: "a string is no longer what was written",
-    Reason.SHRUNK: "a string is shorter than what was written",
-    Reason.VANISHED: "a key that was written is gone",
-    Reason.CHANGED: "a number or boolean is no longer the one that was written",
-    Reason.CHANGED_KIND: "a value is no longer of the kind that was written",
-    Reason.GREW_LATE: "a value grew after it was written to its end",
+    Reason.LIMIT: "exceeds a limit of the options",
+    Reason.REWRITTEN: "a string differs from the written text",
+    Reason.SHRUNK: "a string is shorter than the written text",
+    Reason.VANISHED: "a written key has disappeared",
+    Reason.CHANGED: "a written number or boolean has changed",
+    Reason.CHANGED_KIND: "a written value has changed its type",
+    Reason.GREW_LATE: "a value grew after it was complete",
     Reason.SHORTER: "an array has fewer items than were written",
-    Reason.OUT_OF_ORDER: "a place that cannot be written any more, or not yet",
+    Reason.OUT_OF_ORDER: "this place cannot be written at this point",
 }
 
 
-class Position(NamedTuple):
-    """A place in the text: `offset` counts characters from 0; `line` and `column` count from 1."""
+class Position(Coordinates):
+    """A position in the text. `offset` counts characters from 0; `line` and `column` count from 1."""
 
-    offset: int
-    line: int
-    column: int
+    __slots__ = ()
 
 
 def shown_path(path: Path) -> str:
-    """A path as messages show it."""
+    """Return a path as messages show it: shortened if it is long."""
     text = str(path)
-    return text if len(text) <= LONGEST_PATH_SHOWN else text[: LONGEST_PATH_SHOWN - 3] + "..."
+    return text if len(text) <= MAX_PATH_SHOWN else text[: MAX_PATH_SHOWN - 3] + "..."
 
 
 class UnspoolError(Exception):
-    """The family: whatever the library raises on its own account is one of these."""
+    """The base class of all errors that the library raises."""
 
 
 class JSONSyntaxError(UnspoolError, ValueError):
-    """The text cannot be JSON. The position is that of the first character that nothing can repair."""
+    """The text is not valid JSON. The position is that of the first character that makes the text invalid."""
 
     def __init__(self, code: Code, position: Position, path: Path, expected: str = "") -> None:
         super().__init__(code, position, path, expected)
@@ -144,7 +157,7 @@ class JSONSyntaxError(UnspoolError, ValueError):
 
     @property
     def position(self) -> Position:
-        """Where it is: offset, line and column."""
+        """The offset, line and column of the error."""
         return Position(self.offset, self.line, self.column)
 
     def __str__(self) -> str:
@@ -162,22 +175,22 @@ class JSONSyntaxError(UnspoolError, ValueError):
 
 
 class IncompleteJSONError(JSONSyntaxError):
-    """The text ended before the value did; more text could have completed it."""
+    """The text ended before the value was complete. More text could have completed it."""
 
 
 class LimitError(JSONSyntaxError):
-    """The text went over one of the limits of `Options`; it is refused, whatever may follow."""
+    """The text exceeds one of the limits of `Options`. No further text can change that."""
 
 
 class OptionsError(UnspoolError, ValueError):
-    """An option that makes no sense."""
+    """An invalid option."""
 
 
 class PatchError(UnspoolError, ValueError):
-    """An operation that does not fit the document, or is none; the document stays as it was.
+    """An operation that is invalid or does not fit the document. The document stays unchanged.
 
-    `index` tells which operation of the patch it is, `pointer` the place that does not fit. Either is None
-    when there is none to tell: the patch is no list, the operation names no place.
+    `index` is the index of the operation in the patch, and `pointer` the place that does not fit. `index` is None if
+    the patch is not a list, and `pointer` is None if the operation names no place.
     """
 
     def __init__(self, reason: str, index: int | None = None, pointer: str | None = None) -> None:
@@ -192,13 +205,13 @@ class PatchError(UnspoolError, ValueError):
         if self.pointer is None:
             return f"{self.reason}: operation {self.index}"
         pointer = repr(self.pointer)
-        if len(pointer) > LONGEST_PATH_SHOWN:
-            pointer = pointer[: LONGEST_PATH_SHOWN - 3] + "..."
+        if len(pointer) > MAX_PATH_SHOWN:
+            pointer = pointer[: MAX_PATH_SHOWN - 3] + "..."
         return f"{self.reason}: operation {self.index}, at {pointer}"
 
 
 class PatternError(UnspoolError, ValueError):
-    """A path or a path pattern that cannot be read, or that asks what a stream cannot answer yet."""
+    """An invalid path or path pattern, or a pattern that needs values which a stream does not have yet."""
 
     def __init__(self, reason: str, offset: int) -> None:
         super().__init__(reason, offset)
@@ -210,10 +223,10 @@ class PatternError(UnspoolError, ValueError):
 
 
 class SnapshotError(UnspoolError, ValueError):
-    """A snapshot that contradicts what is written, or is none; everything stays as it was before it.
+    """A snapshot that contradicts the written text, or is not JSON. The chunker stays as it was before.
 
-    `step` counts the snapshots from 1; one that is refused does not count. Where the text of a snapshot is at fault,
-    the cause is its `JSONSyntaxError`.
+    `step` counts the snapshots from 1; rejected snapshots do not count. If the text of a snapshot is invalid, its
+    `JSONSyntaxError` is the cause of this error.
     """
 
     def __init__(self, path: Path, reason: Reason, step: int) -> None:
@@ -235,4 +248,19 @@ class SnapshotError(UnspoolError, ValueError):
 
 
 class StateError(UnspoolError, RuntimeError):
-    """A call that does not fit the state of its object, such as feeding a closed parser."""
+    """A call at the wrong time, such as feeding a closed parser, or an invalid state dump."""
+
+
+for _error in (
+    UnspoolError,
+    JSONSyntaxError,
+    IncompleteJSONError,
+    LimitError,
+    OptionsError,
+    PatchError,
+    PatternError,
+    SnapshotError,
+    StateError,
+):
+    _error.__module__ = "unspool"  # tracebacks and pickles use the public name
+del _error

@@ -1,21 +1,22 @@
-"""What a reader says: one small immutable object for each thing that became known."""
+"""`Event`: one small immutable object per thing that became known about the document."""
 
 # Compiled with mypyc.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar, final
 
-from ._native import mypyc_attr
+from ._native import TYPE_CHECKING, final, mypyc_attr
 
 if TYPE_CHECKING:
+    from typing import Any, ClassVar
+
     from ._path import Path
 
 __all__ = ["ErrorEvent", "Event", "Kind"]
 
 
 class Kind(StrEnum):
-    """The kinds of event. A member equals its own name in lower case: ``event.kind == "start_object"``."""
+    """The kinds of events. A member equals its own name in lower case: ``event.kind == "start_object"``."""
 
     START_OBJECT = "start_object"
     START_ARRAY = "start_array"
@@ -32,12 +33,12 @@ class Kind(StrEnum):
 
 @mypyc_attr(acyclic=True)
 class Event:
-    """Something became known about the node `node_id` at `path`.
+    """News about the node `node_id` at `path`.
 
-    `value` is the new text for ``partial_string``, the whole value for the ``complete_`` kinds, the
-    `JSONSyntaxError` for ``error``, and None otherwise. `raw` is a number as the text spelled it.
-    `offset` is the place in the text: the bracket, the quote, the last letter of a literal, the
-    character after a number (it is what ends one), the first character of new string text.
+    `value` is the new text for ``partial_string``, the whole value for the ``complete_`` kinds, the `JSONSyntaxError`
+    for ``error``, and None otherwise. `raw` is a number as it is spelled in the text. `offset` is the position in the
+    text: of the bracket, the quote, the last letter of a literal, the character that ends a number, or the first
+    character of new string text.
     """
 
     __slots__ = ("kind", "node_id", "offset", "path", "raw", "value")
@@ -74,6 +75,6 @@ class Event:
 
 @final
 class ErrorEvent(Event):
-    """An event of kind ``error``: the one that can be part of a cycle, as soon as its error is raised."""
+    """An event of kind ``error``. Only this kind can be part of a reference cycle, once its error is raised."""
 
     __slots__ = ()

@@ -10,25 +10,32 @@ from __future__ import annotations
 
 __all__ = ["TYPE_CHECKING", "cast", "final", "i64", "mypyc_attr"]
 
-# Importing `typing` takes longer than importing the parser. So the core takes these names from here; type checkers know
-# the first two by their spelling alone, and take them to be True.
+# Importing `typing` takes longer than importing the parser, so the core takes `cast` and `final` from here. Type
+# checkers recognise the name TYPE_CHECKING, and mypy also MYPY, and take them to be True.
 TYPE_CHECKING = False
 MYPY = False
-if MYPY:
-    from typing import cast, final
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar, cast, final
+
+    T = TypeVar("T")
+else:
+
+    def final(cls):
+        """Return the class as it is."""
+        return cls
+
+    def cast(_type, value):
+        """Return the value as it is."""
+        return value
+
+
+if MYPY:
     from mypy_extensions import i64, mypyc_attr
 else:
     i64 = int
 
-    def final(cls):
-        """Return the class."""
-        return cls
-
-    def cast(_type, value):
-        """Return the value."""
-        return value
-
-    def mypyc_attr(**_attributes):
+    def mypyc_attr(**_attributes: bool | int) -> Callable[[T], T]:
         """Return a decorator that leaves a class as it is."""
-        return final
+        return lambda cls: cls

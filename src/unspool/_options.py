@@ -1,13 +1,12 @@
-"""What a reader accepts and where it stops: the dialect and the limits, frozen."""
+"""`Options`: the JSON dialect that a parser accepts, and its limits."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, final
-
 from ._errors import OptionsError
+from ._native import TYPE_CHECKING, final
 
 if TYPE_CHECKING:
-    from typing import Any, NoReturn
+    from typing import Any, Final, Literal, NoReturn
 
 __all__ = ["Options"]
 
@@ -26,41 +25,41 @@ FLAGS: Final = ("trailing_commas", "multiple")
 
 @final
 class Options:
-    """How to read. The defaults are strict RFC 8259 with limits that fit what a model writes.
+    """The options of a parser, immutable. The defaults are strict RFC 8259, with limits that suit the output of models.
 
-    Every limit counts characters, except `max_depth` and `max_errors`; None takes it away. A text that goes over one is
-    refused at the same offset however it is cut, before the memory is taken.
+    Every limit counts characters, except `max_depth` and `max_errors`. None removes a limit. A text that exceeds a
+    limit fails at the same offset however it is cut, before the parser uses the memory.
     """
 
-    # Not a dataclass: importing those takes longer than importing all the rest of unspool.
+    # Not a dataclass: importing `dataclasses` takes longer than importing the rest of the core.
     __slots__ = (*LIMITS, *FLAGS, *CHOICES)
 
     max_depth: int | None
-    """How many objects and arrays may be open at once."""
+    """The number of objects and arrays that can be open at once."""
     max_chars: int | None
-    """The length of the whole text, up to the end of the value where what follows is ignored."""
+    """The length of the whole text; with ``trailing="ignore"``, up to the end of the value."""
     max_string: int | None
     """The length of one string, decoded."""
     max_key: int | None
     """The length of one key, decoded."""
     max_number: int | None
-    """The length of one number as it is written."""
+    """The length of one number in the text."""
     max_errors: int | None
-    """How many errors may be skipped before one ends the reading: each of them is kept."""
+    """The number of errors to skip before one ends the parsing. The parser keeps each of them."""
     duplicate_keys: Literal["last", "error"]
-    """A key that comes twice in one object: the last one wins, or it is an error."""
+    """A key that occurs twice in one object: the last one wins, or it is an error."""
     surrogates: Literal["replace", "error", "keep"]
-    """An escape that is half of a surrogate pair: U+FFFD instead, an error, or kept as it is."""
+    """An escape that is half of a surrogate pair: replace it with U+FFFD, fail, or keep it."""
     trailing_commas: bool
     """Accept a comma before a closing bracket."""
     multiple: bool
-    """Accept several values one after another, or one a line."""
+    """Accept several values one after another, or one per line."""
     trailing: Literal["error", "ignore"]
-    """What follows the value: an error, or ignored."""
+    """Text after the value: an error, or ignored."""
     floats: Literal["float", "decimal"]
-    """Numbers with a fraction or an exponent: float, or decimal.Decimal."""
+    """The type of numbers with a fraction or an exponent: float, or decimal.Decimal."""
     on_error: Literal["stop", "skip"]
-    """At an error: stop, or drop the broken value and go on after it."""
+    """At an error: stop, or drop the invalid value and continue after it."""
 
     def __init__(
         self,
@@ -94,18 +93,18 @@ class Options:
             object.__setattr__(self, name, given[name])
 
     def as_dict(self) -> dict[str, Any]:
-        """All options by name: ``Options(**options.as_dict()) == options``."""
+        """Return all options by name: ``Options(**options.as_dict()) == options``."""
         return {name: getattr(self, name) for name in self.__slots__}
 
     def replace(self, **changes: Any) -> Options:
-        """These options with some of them changed."""
+        """Return a copy with some options changed."""
         return Options(**{**self.as_dict(), **changes})
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError("options do not change; replace() makes others")
+        raise AttributeError("options are immutable; use replace() to get a changed copy")
 
     def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError("options do not change; replace() makes others")
+        raise AttributeError("options are immutable; use replace() to get a changed copy")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Options):
@@ -132,7 +131,7 @@ DEFAULTS: Final = Options()
 
 
 def chosen_options(options: object) -> Options:
-    """The options that a caller gave, or the defaults for None. Raises `OptionsError` for anything else."""
+    """Return the given options, or the defaults for None. Raise `OptionsError` for anything else."""
     if options is None:
         return DEFAULTS
     if not isinstance(options, Options):

@@ -13,7 +13,6 @@ from ._grammar.reader import Dialect, Reader
 from ._grammar.sink import EventList
 from ._native import TYPE_CHECKING, final, mypyc_attr
 from ._options import chosen_options
-from ._text.extract import Extractor
 from ._text.utf8 import decode
 from ._tree.fold import TreeFold
 from ._tree.values import ValueSink
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from ._events import Event
     from ._grammar.sink import Sink
     from ._options import Options
-    from ._text.pieces import Piece, Skipped
+    from ._text.extract import Extractor, Piece, Skipped
     from ._tree.nodes import Node
 
 __all__ = ["Fragment", "FragmentParser", "Intake", "TreeParser", "ValueParser", "as_bytes"]
@@ -54,7 +53,11 @@ class Intake:
     def __init__(self, reader: Reader, extract: bool) -> None:
         self.reader = reader
         self.rest = b""
-        self.extractor = Extractor(reader.dialect.multiple) if extract else None
+        self.extractor: Extractor | None = None
+        if extract:
+            from ._text.extract import Extractor  # most parsers do not need it
+
+            self.extractor = Extractor(reader.dialect.multiple)
         self.is_plain = not extract  # text goes straight to the reader: nothing to extract, and no bytes so far
 
     @staticmethod

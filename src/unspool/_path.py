@@ -1,32 +1,31 @@
-"""Where a value stands in its document: ``$.days[0].title``.
+"""`Path`: the place of a value in its document, such as ``$.days[0].title``.
 
-A path is a linked list from the leaf to the root. Making the path of a child is one small object that
-shares the whole path of its parent, so every event can carry one, and old ones stay valid for free.
+A path is a linked list from the leaf to the root. The path of a child is one small object that shares the whole path of
+its parent. So every event can carry a path, and old paths stay valid at no cost.
 """
 
 # Compiled with mypyc.
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, ClassVar, final
-
 from ._errors import PatternError
-from ._quoting import quote
+from ._native import TYPE_CHECKING, final
+from ._quoting import escape_ascii, quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import ClassVar
 
 __all__ = ["ROOT", "Path", "Step"]
 
 Step = str | int
 """A key of an object or an index of an array."""
 
-MOST_INDEX = 2**53 - 1  # RFC 9535, section 2.1
+MAX_INDEX = 2**53 - 1  # RFC 9535, section 2.1
 
 
 @final
 class Path:
-    """An immutable path, equal to and hashable like the tuple of its steps.
+    """An immutable path. It is equal to the tuple of its steps, and has the same hash.
 
     >>> path = Path.of("days", 0, "title")
     >>> str(path), path.pointer, path == ("days", 0, "title")
@@ -37,14 +36,14 @@ class Path:
     __match_args__: ClassVar[tuple[str, ...]] = ("parent", "step")
 
     def __init__(self, parent: Path | None, step: Step | None) -> None:
-        """The child of `parent` at `step`. From outside, `Path.of` and `path / step` read better."""
+        """Create the child of `parent` at `step`. `Path.of` and `path / step` are easier to read."""
         self.parent = parent
         self.step = step
         self._steps: tuple[Step, ...] | None = None
 
     @staticmethod
     def of(*steps: Step) -> Path:
-        """The path with these steps."""
+        """Return the path with these steps."""
         path = ROOT
         for step in steps:
             path = Path(path, step)
@@ -52,12 +51,12 @@ class Path:
 
     @staticmethod
     def parse(text: str) -> Path:
-        """Read a path as `str(path)` writes it. Raises `PatternError` for anything else."""
+        """Parse a path as `str(path)` writes it. Raise `PatternError` for anything else."""
         return _parse(text)
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The steps from the root to here."""
+        """The steps from the root to this path."""
         steps = self._steps
         if steps is None:
             backwards: list[Step] = []
@@ -86,7 +85,7 @@ class Path:
         return len(self.steps)
 
     def __bool__(self) -> bool:
-        return True  # the root is a path too, whatever its length
+        return True  # the root has no steps, but is a path too
 
     def __iter__(self) -> Iterator[Step]:
         return iter(self.steps)
@@ -120,14 +119,14 @@ def _segment(step: Step) -> str:
     if step.isidentifier():
         return "." + step
     quoted = quote(step)
-    if not quoted.isprintable():  # paths are shown in messages, which stay one line and are what they look like
-        quoted = "".join([c if c.isprintable() else json.dumps(c)[1:-1] for c in quoted])
+    if not quoted.isprintable():  # messages show paths, and must stay one readable line
+        quoted = "".join([c if c.isprintable() else escape_ascii(c) for c in quoted])
     return f"[{quoted}]"
 
 
 def _parse(text: str) -> Path:
     if not text.startswith("$"):
-        raise PatternError("a path starts with '$'", 0)
+        raise PatternError("a path must start with '$'", 0)
     path, at = ROOT, 1
     while at < len(text):
         if text[at] == ".":
@@ -143,11 +142,11 @@ def _parse(text: str) -> Path:
     return path
 
 
-# The three ways to write a step. The patterns of select.py are made of them too.
+# The three ways to write a step. The patterns of select.py use them too.
 
 
 def read_name(text: str, start: int) -> tuple[str, int]:
-    """The bare name at `start`, and where it ends."""
+    """Return the bare name at `start`, and where it ends."""
     end = name_end(text, start)
     if end == start:
         raise PatternError("expected a name", start)
@@ -155,7 +154,7 @@ def read_name(text: str, start: int) -> tuple[str, int]:
 
 
 def name_end(text: str, start: int) -> int:
-    """Where the bare name at `start` ends; at `start`, if there is none (RFC 9535, section 2.5.1.1)."""
+    """Return where the bare name at `start` ends; `start` if there is no name (RFC 9535, section 2.5.1.1)."""
     end = start
     while end < len(text):
         character = text[end]
@@ -170,20 +169,20 @@ def name_end(text: str, start: int) -> int:
 
 
 def read_index(text: str, start: int) -> tuple[int, int]:
-    """The index at `start`, and where it ends."""
+    """Return the index at `start`, and where it ends."""
     end = start
     while end < len(text) and "0" <= text[end] <= "9":
         end += 1
     digits = text[start:end]
     if not digits or (digits[0] == "0" and digits != "0"):
         raise PatternError("expected an index", start)
-    if len(digits) > 16 or int(digits) > MOST_INDEX:
-        raise PatternError(f"an index is at most {MOST_INDEX}", start)
+    if len(digits) > 16 or int(digits) > MAX_INDEX:
+        raise PatternError(f"an index can be at most {MAX_INDEX}", start)
     return int(digits), end
 
 
 def read_quoted(text: str, start: int) -> tuple[str, int]:
-    """The key in single or double quotes at `start`, and where it ends."""
+    """Return the key in single or double quotes at `start`, and where it ends."""
     mark = text[start]
     json_text: list[str] = []
     end = start + 1
@@ -191,10 +190,12 @@ def read_quoted(text: str, start: int) -> tuple[str, int]:
         piece = text[end : end + 2] if text[end] == "\\" else text[end]
         json_text.append("'" if piece == "\\'" == "\\" + mark else '\\"' if piece == '"' else piece)
         end += len(piece)
+    import json  # takes long to import, and only patterns with quotes need it
+
     try:
         key: str = json.loads('"' + "".join(json_text) + '"')
     except ValueError:
-        raise PatternError("expected a quoted key", start) from None
+        raise PatternError("invalid quoted key", start) from None
     if end >= len(text):
-        raise PatternError("a quoted key that does not end", start)
+        raise PatternError("unterminated quoted key", start)
     return key, end + 1

@@ -1,24 +1,30 @@
-"""How strings and numbers are spelled in JSON text: the one place that knows.
+"""The spelling of strings and numbers in JSON text.
 
-The spelling is that of ``json.dumps(value, ensure_ascii=False)``, with one difference: half a surrogate
-pair is written as an escape, so that whatever is written can be encoded.
+The spelling is that of ``json.dumps(value, ensure_ascii=False)``, with one difference: half a surrogate pair becomes an
+escape, so that all text can be encoded.
 """
 
 from __future__ import annotations
 
 import sys
-from json.encoder import encode_basestring
 from math import isfinite
-from typing import TYPE_CHECKING, cast
+
+from ._native import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from decimal import Decimal
+    from json.encoder import encode_basestring, encode_basestring_ascii
+else:
+    try:  # the functions of `json` in C, without the time that importing its package takes
+        from _json import encode_basestring, encode_basestring_ascii
+    except ImportError:
+        from json.encoder import encode_basestring, encode_basestring_ascii
 
-__all__ = ["escape", "quote", "spelled"]
+__all__ = ["escape", "escape_ascii", "quote", "spelled"]
 
 
 def quote(text: str) -> str:
-    """`text` between quotes, escaped."""
+    """Return `text` escaped, between quotes."""
     quoted: str = encode_basestring(text)
     if quoted.isascii():
         return quoted
@@ -30,20 +36,26 @@ def quote(text: str) -> str:
 
 
 def escape(text: str) -> str:
-    """`text` escaped, without the quotes: a piece of a string may be written on its own."""
+    """Return `text` escaped, without quotes, for writing a piece of a string."""
     return quote(text)[1:-1]
 
 
+def escape_ascii(text: str) -> str:
+    """Return `text` in ASCII, with escapes for all other characters, without quotes."""
+    quoted: str = encode_basestring_ascii(text)
+    return quoted[1:-1]
+
+
 def spelled(number: object) -> str | None:
-    """An int, a float or a Decimal as JSON writes it; None for what is no number, or none that JSON has."""
+    """Return an int, a float or a Decimal as JSON text. Return None for other types, infinities and NaN."""
     try:
         if isinstance(number, int) and not isinstance(number, bool):
             return int.__repr__(number)
         if isinstance(number, float):
             return float.__repr__(number) if isfinite(number) else None
-    except ValueError:  # more digits than this interpreter converts
+    except ValueError:  # more digits than the interpreter converts
         return None
-    # Importing decimal takes longer than importing the core; where nobody did, nobody has a Decimal.
+    # Importing decimal takes longer than importing the core. If it is not imported yet, no Decimal exists.
     decimal = sys.modules.get("decimal")
     if decimal is None or not isinstance(number, decimal.Decimal):
         return None

@@ -24,7 +24,6 @@ from ._native import TYPE_CHECKING, cast, final, mypyc_attr
 from ._options import Options
 from ._parser import Intake, as_bytes
 from ._path import Path
-from ._text.extract import Extractor
 from ._text.utf8 import decode
 from ._tree.fold import SHOWING, TreeFold
 from ._tree.nodes import ContainerNode, NumberNode, ObjectNode, StringNode
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from ._errors import JSONSyntaxError
     from ._events import Event
     from ._parser import Fragment
-    from ._text.pieces import Skipped
+    from ._text.extract import Skipped
     from ._tree.nodes import Node
 
 __all__ = ["ParserState", "create_state", "finalize", "parse_chunk"]
@@ -291,14 +290,18 @@ def _flatten(root: Node | None) -> tuple[list[list[object]], list[object] | None
     return tree, string
 
 
-def _load(data: Any) -> ParserState:
-    check(isinstance(data, dict) and set(data) == FIELDS, "wrong fields")
+def _load(dump: object) -> ParserState:
+    check(type(dump) is dict, "not an object")
+    data = cast("dict[str, Any]", dump)
+    check(set(data) == FIELDS, "wrong fields")
     check(data["version"] == VERSION, "unknown version")
-    check(isinstance(data["options"], dict), "options that are not an object")
+    check(type(data["options"]) is dict, "options that are not an object")
     options = Options(**data["options"])
     reader = Reader(Dialect(options))
     intake = Intake(reader, False)
     if data["extract"] is not None:
+        from ._text.extract import Extractor  # most states do not need it
+
         intake.extractor = Extractor.load(data["extract"])
         intake.is_plain = False
         check(intake.extractor.multiple is options.multiple, "the extractor does not fit the options")

@@ -1,8 +1,8 @@
-"""Iterators over any source of fragments or snapshots, and their async twins.
+"""Iterators over any source of fragments or snapshots, and their async counterparts.
 
-They deliver what came before a fault, then raise it. Where the source is a generator, it is closed together with
-the iterator: when that is exhausted, closed, or no longer held by anyone. An async one is closed in time only by
-`aclosing`, as every async generator.
+Each iterator yields everything parsed before an error and then raises it. If the source is a generator, the iterator
+closes it when it finishes, fails, is closed, or is garbage-collected. Like every async generator, the async iterators
+need `contextlib.aclosing` to be closed promptly.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "News",
-    "Stage",
+    "StreamStage",
     "achunk_snapshots",
     "aiter_events",
     "aiter_values",
@@ -41,8 +41,8 @@ __all__ = [
     "iterate",
 ]
 
-S = TypeVar("S", contravariant=True)  # what comes in
-T = TypeVar("T")  # what goes out
+S = TypeVar("S", contravariant=True)  # the pieces of the source
+T = TypeVar("T")  # the items that the iterator yields
 
 
 def iter_events(
@@ -52,13 +52,14 @@ def iter_events(
     select: str | Pattern | None = None,
     extract: bool = False,
 ) -> Generator[Event, None, None]:
-    """The events of a text that comes in fragments.
+    """Yield the events of a text that arrives in fragments.
 
-    With `select`, only the events of the values that match the path pattern, with everything inside them. With
-    `extract`, the JSON may stand in other text.
+    With `select`, yield only the events of values that match the path pattern, and of everything inside them. With
+    ``extract=True``, other text may surround the JSON.
 
-    A text that is broken or incomplete raises its `JSONSyntaxError` after the events before it. With
-    ``Options(on_error="skip")`` an error after which reading goes on is an event; only the last one is raised.
+    Invalid or incomplete text raises `JSONSyntaxError` after the events before the error. With
+    ``Options(on_error="skip")``, errors that the parser skips are events; only an error that ends the parsing is
+    raised.
     """
     return iterate(fragments, _Events(options, select, extract))
 
@@ -70,18 +71,18 @@ def aiter_events(
     select: str | Pattern | None = None,
     extract: bool = False,
 ) -> AsyncGenerator[Event, None]:
-    """As `iter_events`, for a source that is awaited."""
+    """Yield the events of an async source, like `iter_events`."""
     return aiterate(fragments, _Events(options, select, extract))
 
 
 def iter_values(
     fragments: Iterable[Fragment], options: Options | None = None, *, every: bool = False, extract: bool = False
 ) -> Generator[Any, None, None]:
-    """The value so far, for each fragment that changed something visible; with `every`, for each fragment.
+    """Yield the value so far after each fragment that changes it; with ``every=True``, after each fragment.
 
-    What was yielded never changes, and shares with the next value whatever did not change. Where one text has several
-    documents, each is yielded when it closes. A text that is broken or incomplete raises its `JSONSyntaxError` after
-    the values before it.
+    Yielded values never change, and the next value shares all unchanged parts with them. If a text has several
+    documents, each of them is yielded when it closes. Invalid or incomplete text raises `JSONSyntaxError` after the
+    values before the error.
     """
     return iterate(fragments, _Values(options, every, extract))
 
@@ -89,18 +90,18 @@ def iter_values(
 def aiter_values(
     fragments: AsyncIterable[Fragment], options: Options | None = None, *, every: bool = False, extract: bool = False
 ) -> AsyncGenerator[Any, None]:
-    """As `iter_values`, for a source that is awaited."""
+    """Yield the values of an async source, like `iter_values`."""
     return aiterate(fragments, _Values(options, every, extract))
 
 
 def chunk_snapshots(
     snapshots: Iterable[object], *, chunker: SnapshotChunker | None = None
 ) -> Generator[str, None, None]:
-    """The text of a document that comes as complete snapshots, in fragments that are never empty.
+    """Yield the text of a document that arrives as complete snapshots, in fragments that are never empty.
 
-    Each snapshot is JSON text or a parsed value, as for `SnapshotChunker.process`. A snapshot that cannot follow what
-    is written raises its `SnapshotError`; hand in a `chunker` of your own to choose what is done about it, or to
-    `flush` what was written before.
+    Each snapshot is JSON text or a parsed value, as for `SnapshotChunker.process`. A snapshot that contradicts the
+    written text raises `SnapshotError`. Pass a `chunker` to choose another behaviour, or to `flush` the document after
+    an error.
     """
     return iterate(snapshots, _Chunks(chunker))
 
@@ -108,12 +109,12 @@ def chunk_snapshots(
 def achunk_snapshots(
     snapshots: AsyncIterable[object], *, chunker: SnapshotChunker | None = None
 ) -> AsyncGenerator[str, None]:
-    """As `chunk_snapshots`, for a source that is awaited."""
+    """Yield the text of an async source of snapshots, like `chunk_snapshots`."""
     return aiterate(snapshots, _Chunks(chunker))
 
 
-def iterate(source: Iterable[S], stage: Stage[S, T]) -> Generator[T, None, None]:
-    """What a stage makes of a source. It closes the source when it ends, however it ends."""
+def iterate(source: Iterable[S], stage: StreamStage[S, T]) -> Generator[T, None, None]:
+    """Feed a source to a stage, and yield its items. Close the source at the end, also after an error."""
     with closing(cast("Closable", source)) if isinstance(source, Generator) else nullcontext():
         for piece in source:
             yield from stage.feed(piece)
@@ -122,8 +123,8 @@ def iterate(source: Iterable[S], stage: Stage[S, T]) -> Generator[T, None, None]
         stage.raise_fault()
 
 
-async def aiterate(source: AsyncIterable[S], stage: Stage[S, T]) -> AsyncGenerator[T, None]:
-    """As `iterate`, for a source that is awaited."""
+async def aiterate(source: AsyncIterable[S], stage: StreamStage[S, T]) -> AsyncGenerator[T, None]:
+    """Feed an async source to a stage, like `iterate`."""
     async with aclosing(cast("AsyncClosable", source)) if isinstance(source, AsyncGenerator) else nullcontext():
         async for piece in source:
             for item in stage.feed(piece):
@@ -134,19 +135,19 @@ async def aiterate(source: AsyncIterable[S], stage: Stage[S, T]) -> AsyncGenerat
         stage.raise_fault()
 
 
-class Stage(Protocol[S, T]):
-    """A piece of the source in, what is to be delivered out, and the fault to raise behind it."""
+class StreamStage(Protocol[S, T]):
+    """One step of a stream: it takes pieces of the source, and returns items and then an error to raise."""
 
     def feed(self, piece: S, /) -> list[T]:
-        """What one piece brings."""
+        """Return the items of one piece."""
         ...
 
     def close(self) -> list[T]:
-        """What the end brings."""
+        """End the source, and return the last items."""
         ...
 
     def raise_fault(self) -> None:
-        """Raise what is wrong, if anything is: called after what came before it was delivered."""
+        """Raise the error, if there is one. The iterator has yielded the items before it."""
         ...
 
 
@@ -177,20 +178,20 @@ class _Events:
 
 
 class News:
-    """What a parser shows that it did not show before: the documents that closed, and the one that is open."""
+    """The new values of a parser: the documents that closed, and the one that is open."""
 
     __slots__ = ("_is_closed", "_last", "_parser")
 
     def __init__(self, parser: ValueParser) -> None:
         self._parser = parser
         self._last: object = MISSING
-        self._is_closed = False  # the document of the last one
+        self._is_closed = False  # whether the last value was that of a closed document
 
     def take(self, *, every: bool = False) -> list[object]:
-        """The news since the last call; with `every`, what is shown still, where there are none."""
+        """Return the values that are new since the last call; with `every`, the last value again if there are none."""
         values: list[object] = []
         for value in self._parser.finished:
-            if value is not self._last or self._is_closed:  # the next document may have the very same value
+            if value is not self._last or self._is_closed:  # the next document may have the same value object
                 values.append(value)
             self._last, self._is_closed = value, True
         if self._parser.value is not self._last:
@@ -238,4 +239,4 @@ class _Chunks:
         return [fragment] if fragment else []
 
     def raise_fault(self) -> None:
-        """The chunker has raised it: a snapshot that is refused adds nothing that could be delivered first."""
+        """Do nothing: the chunker has raised its error itself. A rejected snapshot adds no text."""

@@ -1,15 +1,14 @@
-"""JSON Patch (RFC 6902) at both ends of a wire: events become operations, operations become the document.
+"""JSON Patch (RFC 6902): a `Patcher` turns events into operations, and `apply` turns operations into a document.
 
-The sender's end is `Patcher`. It says no more than it must: what began within one call is told by the one
-operation that adds it, with all that it has by then, so a whole document in one call is one operation. What was
-there before the call is told by its path alone.
+The sender uses `Patcher`. It sends as little as possible: a value that begins within one call takes one ``add``, with
+everything that it contains by the end of the call. So a whole document in one call is one operation.
 
-The receiver's end is `apply`. It writes to copies only, and copies only the containers on the way to what
-changes, each once in a call; everything else in the new document is the same object as in the old one.
+The receiver uses `apply`. It never writes to its input. It copies only the containers on the way to a change, each once
+per call; all other parts of the new document are the same objects as in the old one.
 
-RFC 6902 has no way to say that a string goes on: it must be sent again, whole. The extension ``append`` says it::
+In RFC 6902, a string that grows must be sent again as a whole. The extension ``append`` sends only the new text::
 
-    {"op": "append", "path": "/title", "value": " and what comes after it"}
+    {"op": "append", "path": "/title", "value": " and the text that follows"}
 """
 
 from __future__ import annotations
@@ -34,17 +33,17 @@ Operation = dict[str, Any]
 BAD_ESCAPE: Final = re.compile("~(?![01])")  # RFC 6901, section 3
 INDEX: Final = re.compile("0|[1-9][0-9]*|-")  # RFC 6901, section 4
 AFTER_THE_LAST: Final = "-"
-MOST_DIGITS: Final = 16  # of an index: no list is that long
+MAX_DIGITS: Final = 16  # of an index: longer than the index of any list
 
 
 def ops(events: Iterable[Event], append: bool = False) -> list[Operation]:
-    """The operations that make the document of these events, which are those of a stream from its start."""
+    """Return the operations that build the document of these events. They must be those of a stream from its start."""
     return Patcher(append).ops(events)
 
 
 @final
 class Patcher:
-    """Events in, operations out. It is given all events of one stream, a few at a time; it keeps the open string.
+    """A converter from events to operations. Pass it all events of one stream, in order and in any portions.
 
     >>> from unspool import FragmentParser
     >>> parser, patcher = FragmentParser(), Patcher(append=True)
@@ -58,79 +57,79 @@ class Patcher:
 
     def __init__(self, append: bool = False) -> None:
         self._append = append
-        self._string: Event | None = None  # the start of the open one
-        self._length = 0  # of its text so far
-        self._pieces: list[str] = []  # its text; with `append`, the part that was not sent
-        self._is_broken = False  # an error was in it: when reading goes on, it is dropped
-        # Within a call: the text goes to holder[step], in an operation or in the value of one.
+        self._string: Event | None = None  # the event that started the open string
+        self._length = 0  # of the text of the open string so far
+        self._pieces: list[str] = []  # its text; with `append`, only the part that is not sent yet
+        self._is_broken = False  # an error occurred in it: it is dropped if parsing continues
+        # Within a call: the text belongs at holder[step], in an operation or in the value of an operation.
         self._holder: Any = None
         self._step: Step | None = None
 
     def ops(self, events: Iterable[Event]) -> list[Operation]:
-        """The operations that lead from the document before these events to the one after them."""
-        told: list[Operation] = []
-        new: list[Any] = []  # the open containers that began in this call; what comes goes into the last one
+        """Return the operations that lead from the document before these events to the one after them."""
+        operations: list[Operation] = []
+        new: list[Any] = []  # the open containers that began in this call; new values go into the last one
         for event in events:
             if self._is_broken:
-                self._drop_string(told, new)
+                self._drop_string(operations, new)
             match event.kind:
                 case Kind.START_OBJECT | Kind.START_ARRAY:
                     container: Any = {} if event.kind is Kind.START_OBJECT else []
-                    _place(event.path, container, told, new)
+                    _place(event.path, container, operations, new)
                     new.append(container)
                 case Kind.END_OBJECT | Kind.END_ARRAY:
                     if new:
                         new.pop()
                 case Kind.START_STRING:
                     self._string, self._length, self._pieces = event, 0, []
-                    self._holder, self._step = _place(event.path, "", told, new)
+                    self._holder, self._step = _place(event.path, "", operations, new)
                 case Kind.PARTIAL_STRING:
-                    self._grow_string(event, str(event.value), told)
+                    self._grow_string(event, str(event.value), operations)
                 case Kind.COMPLETE_STRING:
-                    self._grow_string(event, str(event.value)[self._length :], told)
+                    self._grow_string(event, str(event.value)[self._length :], operations)
                     self._hand_over()
                     self._string = None
                 case Kind.ERROR:
                     self._is_broken = self._string is not None
                 case _:
-                    _place(event.path, event.value, told, new)
+                    _place(event.path, event.value, operations, new)
         self._hand_over()
-        return told
+        return operations
 
-    def _grow_string(self, event: Event, text: str, told: list[Operation]) -> None:
+    def _grow_string(self, event: Event, text: str, operations: list[Operation]) -> None:
         if self._string is None or self._string.node_id != event.node_id:
-            raise StateError("a string goes on that did not start; a Patcher is there from the start of a stream")
+            raise StateError("this string did not start here: a Patcher needs all events of a stream, from its start")
         if text:
             if self._holder is None:
                 name = "append" if self._append else "replace"
                 self._holder, self._step = {"op": name, "path": event.path.pointer}, "value"
-                told.append(self._holder)
+                operations.append(self._holder)
             self._pieces.append(text)
             self._length += len(text)
 
     def _hand_over(self) -> None:
-        """The text, as far as it goes, becomes part of what this call tells."""
+        """Put the text so far into the operations of this call."""
         if self._holder is not None:
             text = self._holder[self._step] = "".join(self._pieces)
             self._pieces = [] if self._append else [text]
             self._holder = None
 
-    def _drop_string(self, told: list[Operation], new: list[Any]) -> None:
+    def _drop_string(self, operations: list[Operation], new: list[Any]) -> None:
         string = self._string
         assert string is not None
         self._hand_over()
         self._string, self._is_broken = None, False
         if new:
             del new[-1][string.path.step]
-        elif string.path.parent is not None:  # a root stays until the next one takes its place
-            told.append({"op": "remove", "path": string.path.pointer})
+        elif string.path.parent is not None:  # a root stays until the next document replaces it
+            operations.append({"op": "remove", "path": string.path.pointer})
 
 
-def _place(path: Path, value: object, told: list[Operation], new: list[Any]) -> tuple[Any, Step | None]:
-    """Tell that `value` is at `path`. Where it was put: the holder, and the step in it."""
+def _place(path: Path, value: object, operations: list[Operation], new: list[Any]) -> tuple[Any, Step | None]:
+    """Add `value` at `path`, and return where it went: the holder, and the step in it."""
     if not new:
-        told.append({"op": "add", "path": path.pointer, "value": value})
-        return told[-1], "value"
+        operations.append({"op": "add", "path": path.pointer, "value": value})
+        return operations[-1], "value"
     holder = new[-1]
     if _is_array(holder):
         holder.append(value)
@@ -140,10 +139,10 @@ def _place(path: Path, value: object, told: list[Operation], new: list[Any]) -> 
 
 
 def apply(document: Any, ops: Sequence[Operation]) -> Any:
-    """The document that the operations make of `document`, which stays as it is; they share what did not change.
+    """Return the document after the operations. `document` itself never changes; both share the unchanged parts.
 
-    All six operations of RFC 6902 are known, and ``append``. Either all of them fit, or the first that does not
-    is a `PatchError`. A document that has not begun may be given as anything; adding at ``""`` sets it.
+    All six operations of RFC 6902 are supported, and ``append``. If an operation does not fit the document, raise
+    `PatchError`. Pass any object for a document that has not begun: adding at ``""`` replaces it.
 
     >>> before = {"days": [1, 2], "title": "Trip"}
     >>> after = apply(before, [{"op": "append", "path": "/title", "value": " to Fuji"}])
@@ -151,7 +150,7 @@ def apply(document: Any, ops: Sequence[Operation]) -> Any:
     ({'days': [1, 2], 'title': 'Trip to Fuji'}, True)
     """
     if not isinstance(ops, (list, tuple)):
-        raise PatchError("a patch is a list of operations")
+        raise PatchError("a patch must be a list of operations")
     draft = _Draft(document)
     for index, operation in enumerate(ops):
         draft.index = index
@@ -161,7 +160,7 @@ def apply(document: Any, ops: Sequence[Operation]) -> Any:
 
 
 class _Pointer(NamedTuple):
-    """A JSON Pointer (RFC 6901). A place has one spelling only, so places are compared by `text`."""
+    """A JSON Pointer (RFC 6901). Each place has exactly one spelling, so places are compared by `text`."""
 
     text: str
     tokens: list[str]
@@ -171,8 +170,8 @@ class _Pointer(NamedTuple):
 class _Draft:
     """A document while a patch is applied to it.
 
-    What it owns are the containers that it made itself: no one else has seen them, so they may be written to.
-    The container around an owned one is owned too.
+    The draft owns the containers that it has created: the caller has not seen them yet, so it can write to them. The
+    container around an owned container is owned too.
     """
 
     __slots__ = ("_grown", "_owned", "_pieces", "document", "index")
@@ -180,21 +179,21 @@ class _Draft:
     def __init__(self, document: Any) -> None:
         self.document = document
         self.index = 0  # of the operation
-        self._owned: dict[int, Any] = {}  # by id, which stays theirs while they are held here
-        # Appending piece by piece would copy a string once for each piece.
-        self._grown: _Pointer | None = None  # the string that the operations before this one append to
+        self._owned: dict[int, Any] = {}  # by id; holding the containers here keeps their ids valid
+        # Appending one piece at a time would copy the string for each piece.
+        self._grown: _Pointer | None = None  # the string that the operations so far append to
         self._pieces: list[str] = []
 
     def settle(self) -> None:
-        """Put the grown string in its place."""
+        """Write the grown string to its place."""
         if self._grown is not None:
             self._put(self._grown, "".join(self._pieces), is_new=False)
             self._grown = None
 
     def run(self, operation: Operation) -> None:
-        """Carry out one operation."""
+        """Apply one operation."""
         if not isinstance(operation, dict):
-            raise self._misfit("an operation is an object")
+            raise self._error("an operation must be an object")
         pointer = self._pointer(operation, "path")
         name = operation.get("op")
         if name == "append":
@@ -214,12 +213,12 @@ class _Draft:
                 self._put(pointer, self._share(self._find(self._pointer(operation, "from"))), is_new=True)
             case "test":
                 if not _equal(self._find(pointer), self._value(operation, pointer)):
-                    raise self._misfit("the test failed", pointer)
+                    raise self._error("the test failed", pointer)
             case _:
-                raise self._misfit("an unknown operation", pointer)
+                raise self._error("unknown operation", pointer)
 
     def _put(self, pointer: _Pointer, value: Any, *, is_new: bool) -> None:
-        """Add, when `is_new`, or replace."""
+        """Add a value if `is_new`, or replace one."""
         if not pointer.tokens:
             self.document = value
             return
@@ -231,13 +230,13 @@ class _Draft:
 
     def _remove(self, pointer: _Pointer) -> Any:
         if not pointer.tokens:
-            raise self._misfit("the whole document cannot be removed", pointer)
+            raise self._error("cannot remove the whole document", pointer)
         container, step = self._own_place(pointer)
         return container.pop(step)
 
     def _move(self, origin: _Pointer, pointer: _Pointer) -> None:
         if pointer.text.startswith(origin.text + "/"):
-            raise self._misfit("a value cannot be moved into itself", pointer)
+            raise self._error("cannot move a value into itself", pointer)
         if origin.text == pointer.text:
             self._find(origin)
         else:
@@ -245,12 +244,12 @@ class _Draft:
 
     def _append(self, pointer: _Pointer, text: Any) -> None:
         if not isinstance(text, str):
-            raise self._misfit("only a string can be appended", pointer)
+            raise self._error("can only append a string", pointer)
         if self._grown is None or self._grown.text != pointer.text:
             self.settle()
             start = self._find(pointer)
             if not isinstance(start, str):
-                raise self._misfit("only a string can be appended to", pointer)
+                raise self._error("can only append to a string", pointer)
             self._grown, self._pieces = pointer, [start]
         self._pieces.append(text)
 
@@ -261,7 +260,7 @@ class _Draft:
         return value
 
     def _own_place(self, pointer: _Pointer, *, or_next: bool = False) -> tuple[Any, Any]:
-        """The container of the value at `pointer`, owned, and the step to the value."""
+        """Return the owned container of the value at `pointer`, and the step to the value."""
         container = self.document = self._own(self.document)
         for token in pointer.tokens[:-1]:
             step = self._existing(container, token, pointer)
@@ -277,7 +276,7 @@ class _Draft:
         return copy
 
     def _share(self, value: Any) -> Any:
-        """From now on `value` is in two places: nothing in it is owned any more."""
+        """Disown `value` and everything in it, because it is in two places from now on."""
         values = [value]
         while values:
             shared = self._owned.pop(id(values.pop()), None)
@@ -286,45 +285,45 @@ class _Draft:
         return value
 
     def _existing(self, container: Any, token: str, pointer: _Pointer, *, or_next: bool = False) -> Any:
-        """The key or the index that `token` stands for: of a value that is there, `or_next` where a new one may be."""
+        """Return the key or index that `token` means: of an existing value, or with `or_next` of a new one."""
         if _is_object(container):
             if or_next or token in container:
                 return token
-            raise self._misfit("no such member", pointer)
+            raise self._error("no such member", pointer)
         if not _is_array(container):
-            raise self._misfit("no object and no array there", pointer)
+            raise self._error("not an object or an array", pointer)
         size = len(container)
         if not INDEX.fullmatch(token):
-            raise self._misfit("not an index", pointer)
-        index = size if token == AFTER_THE_LAST else int(token[:MOST_DIGITS])
+            raise self._error("invalid array index", pointer)
+        index = size if token == AFTER_THE_LAST else int(token[:MAX_DIGITS])
         if index < size or (or_next and index == size):
             return index
-        raise self._misfit("no such item", pointer)
+        raise self._error("no such item", pointer)
 
     def _value(self, operation: Operation, pointer: _Pointer) -> Any:
         if "value" not in operation:
-            raise self._misfit("'value' is missing", pointer)
+            raise self._error("'value' is missing", pointer)
         return operation["value"]
 
     def _pointer(self, operation: Operation, member: str) -> _Pointer:
         text = operation.get(member)
         if not isinstance(text, str):
-            raise self._misfit(f"{member!r} is missing or not a string")
-        # In this order, or ~01 would become a slash.
+            raise self._error(f"{member!r} is missing or not a string")
+        # The order matters: otherwise ~01 would become a slash.
         pointer = _Pointer(text, [token.replace("~1", "/").replace("~0", "~") for token in text.split("/")[1:]])
         if text and not text.startswith("/"):
-            raise self._misfit("a pointer is empty or starts with '/'", pointer)
+            raise self._error("a pointer must be empty or start with '/'", pointer)
         if BAD_ESCAPE.search(text):
-            raise self._misfit("in a pointer '~' is followed by 0 or 1", pointer)
+            raise self._error("'~' in a pointer must be followed by 0 or 1", pointer)
         return pointer
 
-    def _misfit(self, reason: str, pointer: _Pointer | None = None) -> PatchError:
+    def _error(self, reason: str, pointer: _Pointer | None = None) -> PatchError:
         return PatchError(reason, self.index, None if pointer is None else pointer.text)
 
 
 def _equal(left: Any, right: Any) -> bool:
-    """Equal as RFC 6902, section 4.6, has it: numbers by what they are worth, and True is no number."""
-    pairs: list[tuple[Any, Any]] = [(left, right)]  # a list, not recursion: documents may be deep
+    """Compare as RFC 6902, section 4.6, does: numbers by their value, and True is not a number."""
+    pairs: list[tuple[Any, Any]] = [(left, right)]  # a stack instead of recursion: documents may be deep
     while pairs:
         a, b = pairs.pop()
         if _is_object(a) and _is_object(b):

@@ -1,7 +1,7 @@
 """Path patterns: ``$.days[*].title``, ``$..name``, ``$.rows[0:10]``.
 
-A pattern is the part of JSONPath (RFC 9535) that the path of a node decides alone, so that the answer is
-there the moment the node starts and never changes::
+A pattern is the part of JSONPath (RFC 9535) that depends on the path of a node alone. So the answer is known as soon as
+the node starts, and never changes::
 
     pattern  = "$" { segment }
     segment  = "." ( name | "*" ) | brackets            a child
@@ -13,13 +13,12 @@ there the moment the node starts and never changes::
     quoted   = a key in "double" or 'single' quotes, with the escapes of JSON
     index    = "0", or digits that do not start with "0"
 
-Blanks may stand before a segment and around whatever is inside brackets. Everything else is refused when
-the pattern is compiled: filters need values, negative indices need the end of an array, and a stream has
-neither yet.
+Blanks are allowed before a segment and around everything inside brackets. `compile` rejects everything else: filters
+need values, negative indices need the end of an array, and a stream does not have them yet.
 
-Matching runs all alternatives at once. State *i* means that the first *i* segments took the steps so far,
-and a set of states is the bits of one integer. A step moves the whole set with a few operations on it, so
-no pattern is slow: ``$..a..a..a`` costs what ``$.a.a.a`` costs.
+Matching follows all alternatives at once. State *i* means that the first *i* segments have matched the steps so far.
+The bits of one integer hold a set of states, and a few operations on it move the whole set by one step. So no pattern
+is slow: ``$..a..a..a`` costs as much as ``$.a.a.a``.
 """
 
 from __future__ import annotations
@@ -40,29 +39,29 @@ if TYPE_CHECKING:
 
 __all__ = ["Pattern", "Selector", "compile", "matches"]
 
-MOST_CHARS: Final = 1000
-MOST_SEGMENTS: Final = 64
+MAX_CHARS: Final = 1000
+MAX_SEGMENTS: Final = 64
 ERROR: Final = Kind.ERROR
 
 START: Final = 1
-"""The set of states at the root: no segment has taken a step."""
+"""The set of states at the root: no segment has matched yet."""
 
 BLANKS: Final = (" ", "\t", "\n", "\r")
 
-REFUSED: Final = {
+REJECTED: Final = {
     "?": "filters [?...] need values that a stream does not have yet",
-    "@": "relative queries (@) belong to filters, and those need values that a stream does not have yet",
-    "-": "negative indices count from an end that a stream does not have yet",
+    "@": "relative queries (@) are part of filters, which need values that a stream does not have yet",
+    "-": "negative indices need the end of the array, which a stream does not have yet",
     "(": "functions and scripts (...) need values that a stream does not have yet",
 }
-"""What stands in other JSONPath and not here, by the character that gives it away."""
+"""Features of JSONPath that patterns lack, by the character that reveals them."""
 
 EXPECTED: Final = (
-    """expected '.', '..' or '[' (a key with other characters in it is written ["..."])""",
-    """expected a name or '*' (any other key is written ["..."], an index [0])""",
+    """expected '.', '..' or '[' (write keys with other characters as ["..."])""",
+    """expected a name or '*' (write other keys as ["..."] and indices as [0])""",
     """expected a name, '*' or '['""",
 )
-"""What a segment needs after no, one and two dots."""
+"""The expected text after no dot, one dot and two dots."""
 
 Choice = str | int | range | None
 """One alternative of a segment: a key, an index, a slice, or None for the wildcard."""
@@ -70,7 +69,7 @@ Choice = str | int | range | None
 
 @final
 class Pattern:
-    """A compiled pattern; `compile` makes it. Two are equal when they are written alike.
+    """A compiled pattern, made by `compile`. Two patterns are equal if their texts are equal.
 
     >>> days = compile("$.days[*]")
     >>> days.matches(("days", 0)), days.matches(("days", 0, "title"))
@@ -90,8 +89,8 @@ class Pattern:
         slices: tuple[tuple[range, int], ...],
     ) -> None:
         self.text = text
-        # Bit i of these masks speaks of segment i, which leads from state i to state i + 1.
-        self.accepted = accepted  # the one state behind the last segment
+        # Bit i of these masks belongs to segment i, which leads from state i to state i + 1.
+        self.accepted = accepted  # the state after the last segment
         self.descending = descending
         self.wildcards = wildcards
         self.names = names
@@ -99,7 +98,7 @@ class Pattern:
         self.slices = slices
 
     def matches(self, path: Path | Iterable[Step]) -> bool:
-        """Whether the node at this path is one that the pattern stands for. A str is read with `Path.parse`."""
+        """Return whether the pattern matches the node at this path. A str is parsed with `Path.parse`."""
         states = START
         for step in Path.parse(path) if isinstance(path, str) else path:
             states = self.advance(states, step)
@@ -108,7 +107,7 @@ class Pattern:
         return states & self.accepted != 0
 
     def advance(self, states: int, step: Step) -> int:
-        """The states that `states` become with one more step; 0 when nothing below can match."""
+        """Return the states after one more step; 0 if nothing below can match."""
         takes = self.wildcards
         if isinstance(step, str):
             takes |= self.names.get(step, 0)
@@ -137,17 +136,17 @@ class Pattern:
 
 @final
 class Selector:
-    """Tells of each event of a stream whether its node, or a container around it, matches the pattern.
+    """A filter for events: it selects those whose node, or a container around it, matches the pattern.
 
-    That depends on the path of the event and on nothing else: any order of events gives the same answers.
-    In document order each costs one step, because the states of the ancestors are still at hand.
+    The answer depends on the path of the event alone, so any order of events gives the same answers. In document order
+    each event costs one step, because the selector keeps the states of the ancestors.
     """
 
     __slots__ = ("_line", "_pattern")
 
     def __init__(self, pattern: str | Pattern) -> None:
         pattern = compile(pattern) if isinstance(pattern, str) else pattern
-        # A selected value comes with everything inside it: once accepted, always accepted.
+        # A selected value includes everything inside it, so an accepted state stays accepted.
         self._pattern = Pattern(
             pattern.text,
             pattern.accepted,
@@ -157,12 +156,12 @@ class Selector:
             pattern.indices,
             pattern.slices,
         )
-        # The path of the last event below those of its ancestors, each with its states. Paths share their
-        # parents, so a look at identities finds where the next event joins the line.
+        # The paths from the root to the last event, each with its states. Paths share their parents, so comparing
+        # identities finds where the next event joins the line.
         self._line: list[tuple[Path, int]] = []
 
     def selects(self, event: Event) -> bool:
-        """Whether the event is selected. Errors always are: they tell why nothing follows."""
+        """Return whether the event is selected. Errors always are, because they end the stream."""
         if event.kind is ERROR:
             return True
         line, pattern, path = self._line, self._pattern, event.path
@@ -174,7 +173,7 @@ class Selector:
             if known is parent:
                 break
             line.pop()
-        else:  # the first event, a new document, or a path from somewhere else
+        else:  # the first event, a new document, or a path of another stream
             states = self._enter(parent)
         if step is not None:
             states = pattern.advance(states, step)
@@ -182,7 +181,7 @@ class Selector:
         return states & pattern.accepted != 0
 
     def _enter(self, path: Path | None) -> int:
-        """Make a new line from the root to this path."""
+        """Build a new line from the root to this path, and return its states."""
         missing: list[Path] = []
         while path is not None:
             missing.append(path)
@@ -196,7 +195,7 @@ class Selector:
 
 
 def matches(pattern: str | Pattern, path: Path | Iterable[Step]) -> bool:
-    """Whether the node at this path is one that the pattern stands for. Raises `PatternError` as `compile` does.
+    """Return whether the pattern matches the node at this path. Raise `PatternError` like `compile`.
 
     >>> matches("$..name", ("people", 0, "name"))
     True
@@ -205,16 +204,16 @@ def matches(pattern: str | Pattern, path: Path | Iterable[Step]) -> bool:
 
 
 def compile(text: str) -> Pattern:  # noqa: A001 - as in re: it is called select.compile
-    """Read a pattern, once for each text. Raises `PatternError` that says what is refused, and where."""
+    """Compile a pattern; the results are cached. Raise `PatternError` with the reason and the offset."""
     return _compile(text)
 
 
 @lru_cache(maxsize=256)
 def _compile(text: str) -> Pattern:
-    if len(text) > MOST_CHARS:
-        raise PatternError(f"a pattern has at most {MOST_CHARS} characters", MOST_CHARS)
+    if len(text) > MAX_CHARS:
+        raise PatternError(f"a pattern can have at most {MAX_CHARS} characters", MAX_CHARS)
     if not text.startswith("$"):
-        raise _refusal(text, 0, "a pattern starts with '$'")
+        raise _rejection(text, 0, "a pattern must start with '$'")
     descending = wildcards = 0
     names: dict[str, int] = {}
     indices: dict[int, int] = {}
@@ -222,8 +221,8 @@ def _compile(text: str) -> Pattern:
     at, bit = 1, START
     while at < len(text):
         start = _after_blanks(text, at)
-        if bit == 1 << MOST_SEGMENTS:
-            raise PatternError(f"a pattern has at most {MOST_SEGMENTS} segments", start)
+        if bit == 1 << MAX_SEGMENTS:
+            raise PatternError(f"a pattern can have at most {MAX_SEGMENTS} segments", start)
         descends, choices, at = _segment(text, start)
         if descends:
             descending |= bit
@@ -241,7 +240,7 @@ def _compile(text: str) -> Pattern:
 
 
 def _segment(text: str, at: int) -> tuple[bool, list[Choice], int]:
-    """Whether the segment at `at` descends, what it takes, and where it ends."""
+    """Return whether the segment at `at` descends, its choices, and where it ends."""
     dots = 2 if text.startswith("..", at) else 1 if text.startswith(".", at) else 0
     at += dots
     if dots != 1 and text.startswith("[", at):
@@ -252,9 +251,9 @@ def _segment(text: str, at: int) -> tuple[bool, list[Choice], int]:
     end = name_end(text, at) if dots else at
     if end > at:
         return dots == 2, [text[at:end]], end
-    if text.startswith("-", at):  # no index here, but a name that needs quotes
+    if text.startswith("-", at):  # a name that needs quotes, not an index
         raise PatternError(EXPECTED[dots], at)
-    raise _refusal(text, at, EXPECTED[dots])
+    raise _rejection(text, at, EXPECTED[dots])
 
 
 def _brackets(text: str, at: int) -> tuple[list[Choice], int]:
@@ -264,7 +263,7 @@ def _brackets(text: str, at: int) -> tuple[list[Choice], int]:
         choices.append(choice)
         at = _after_blanks(text, at)
     if not text.startswith("]", at):
-        raise _refusal(text, at, "expected ',' or ']'")
+        raise _rejection(text, at, "expected ',' or ']'")
     return choices, at + 1
 
 
@@ -287,10 +286,10 @@ def _choice(text: str, at: int) -> tuple[Choice, int]:
     if len(numbers) > 1:
         first, stop, step = [*numbers, None][:3]
         if step == 0:
-            raise PatternError("a slice of step 0 selects nothing", start)
+            raise PatternError("the step of a slice must not be 0", start)
         return range(first or 0, sys.maxsize if stop is None else stop, step or 1), at
     if number is None:
-        raise _refusal(text, at, "expected '*', an index, a slice or a key in quotes")
+        raise _rejection(text, at, "expected '*', an index, a slice or a key in quotes")
     return number, at
 
 
@@ -300,9 +299,9 @@ def _after_blanks(text: str, at: int) -> int:
     return at
 
 
-def _refusal(text: str, at: int, expected: str) -> PatternError:
-    """The error for what stands at `at`: the name of a known feature, or else what was expected."""
+def _rejection(text: str, at: int, expected: str) -> PatternError:
+    """Return the error for the text at `at`: it names a known feature of JSONPath, or what was expected."""
     end = name_end(text, at)
     if end > at and text.startswith("(", end):
-        return PatternError(REFUSED["("], at)
-    return PatternError(REFUSED.get(text[at : at + 1], expected), at)
+        return PatternError(REJECTED["("], at)
+    return PatternError(REJECTED.get(text[at : at + 1], expected), at)

@@ -1,7 +1,11 @@
-"""For tests of code that reads or writes JSON in pieces: ways to cut a text, snapshots of a document, two assertions.
+"""Helpers for tests of code that reads or writes JSON in pieces.
 
-It stands on top of everything, and nothing stands on it. It needs no test framework: what is random comes from a seed,
-so that it can be repeated, and drawn by hypothesis; what fails is an AssertionError.
+- `every_cut` and `random_cuts` cut a text into fragments
+- `snapshots_of` returns the snapshots of a document that is being written
+- `assert_cutting_is_not_observable` and `assert_only_grows` check laws of streaming code
+
+They need no test framework. Random choices come from a seed, so they can be repeated, or drawn by hypothesis. Failures
+raise AssertionError.
 """
 
 from __future__ import annotations
@@ -12,9 +16,8 @@ from random import Random
 from reprlib import Repr
 from typing import TYPE_CHECKING, Any, AnyStr, Final, NoReturn, TypeGuard, TypeVar, final
 
-from ._chunker.values import append_whole, copied
+from ._chunker.policy import copied, text_of
 from ._errors import OptionsError
-from ._grammar.writer import Writer
 from ._missing import MISSING
 from ._options import Options
 from ._path import ROOT, Path
@@ -23,7 +26,6 @@ from ._streams import iter_values
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
-    from ._events import Event
     from ._path import Step
 
 __all__ = ["assert_cutting_is_not_observable", "assert_only_grows", "every_cut", "random_cuts", "snapshots_of"]
@@ -33,9 +35,8 @@ T = TypeVar("T")
 UNLIMITED: Final = Options(
     max_depth=None, max_chars=None, max_string=None, max_key=None, max_number=None, surrogates="keep"
 )
-DEEPEST: Final = 100_000  # a value that holds itself ends here
-COARSENESSES: Final = (1, 2, 8, 64) * 5  # of the random cuttings that the assertion tries
-MOST_TRIES: Final = 200  # to make a cutting simpler, once there is one that fails
+COARSENESSES: Final = (1, 2, 8, 64) * 5  # of the random cuts that the assertion tries
+MAX_TRIES: Final = 200  # to find a simpler failing cut
 
 SHORT: Final = Repr()
 SHORT.maxstring = SHORT.maxother = 80
@@ -45,19 +46,19 @@ SHORT.maxstring = SHORT.maxother = 80
 
 
 def every_cut(text: AnyStr) -> Iterator[list[AnyStr]]:
-    """Every way to cut `text` in two, at each place from 0 to its length: the first and the last have an empty half.
+    """Yield every way to cut `text` in two, at each index from 0 to its length.
 
-    Bytes are cut inside characters too.
+    The first and the last way have an empty half. Bytes are cut inside characters too.
     """
     for place in range(len(text) + 1):
         yield [text[:place], text[place:]]
 
 
 def random_cuts(text: AnyStr, seed: int, *, coarseness: float = 8) -> list[AnyStr]:
-    """Fragments that make up `text`, the same for the same seed, with at least one that is empty.
+    """Return fragments that make up `text`, at least one of them empty. The same seed gives the same fragments.
 
-    Those that are not are `coarseness` long on average, most of them shorter and a few much longer. With 1, each is
-    one character, or byte.
+    Fragments that are not empty have `coarseness` characters on average; most are shorter and a few much longer. With
+    1, each has one character or byte.
     """
     source = _source(seed)
     fragments: list[AnyStr] = []
@@ -80,7 +81,7 @@ def _pieces(text: AnyStr, coarseness: float, source: Random) -> list[AnyStr]:
 
 
 def _source(seed: int) -> Random:
-    return Random(seed)  # noqa: S311 - to be repeated, not to be secret
+    return Random(seed)  # noqa: S311 - repeatable, not secret
 
 
 # ---- snapshots of a document -------------------------------------------------------------------------
@@ -89,27 +90,21 @@ def _source(seed: int) -> Random:
 def snapshots_of(
     value: object, *, coarseness: float = 1, shuffle: bool = False, repeats: bool = False, seed: int = 0
 ) -> list[Any]:
-    """What a source shows that writes `value` from left to right: growing values, the last of which equals `value`.
+    """Return the snapshots of a source that writes `value` from left to right; the last one equals `value`.
 
-    Between two looks at it `coarseness` characters of the canonical text pass on average; with 1, it is looked at after
-    each. A look that shows nothing new gives no snapshot. With `repeats` some snapshots come several times, and with
-    `shuffle` every object has its keys in random order, in each snapshot anew; without them the same seed gives the
-    same values.
+    Successive snapshots are `coarseness` characters of the canonical text apart, on average; with 1, the source is
+    observed after each character. Observations without news give no snapshot. With ``repeats=True`` some snapshots come
+    several times, and with ``shuffle=True`` each snapshot has the keys of its objects in another random order. The same
+    seed gives the same snapshots, and apart from repetitions and the order of keys also with other flags.
 
-    The snapshots share nothing with each other, nor with `value`. Raises `SnapshotError` for what JSON does not have.
+    The snapshots share no container with each other or with `value`. Raise `SnapshotError` for values that JSON cannot
+    express.
     """
     source = _source(seed)
-    shown = list(iter_values(_pieces(_canonical(value), coarseness, source), UNLIMITED))
+    shown = list(iter_values(_pieces(text_of(copied(value, None, 1)), coarseness, source), UNLIMITED))
     if repeats:
         shown = [snapshot for snapshot in shown for _ in range(source.choice((1, 1, 2, 3)))]
     return [_copied(snapshot, source if shuffle else None) for snapshot in shown]
-
-
-def _canonical(value: object) -> str:
-    """The text of a value, without white space."""
-    events: list[Event] = []
-    append_whole(events, ROOT, copied(value, DEEPEST, 1))
-    return Writer().write(events)
 
 
 def _copied(value: Any, shuffler: Random | None) -> Any:
@@ -145,31 +140,34 @@ def _entries(container: dict[Any, Any] | list[Any] | tuple[Any, ...]) -> list[tu
 def assert_cutting_is_not_observable(
     fn: Callable[[list[AnyStr]], T], text: AnyStr, *, most_cuts: int = 200, seed: int = 0
 ) -> T | Exception:
-    """Assert that `fn`, which takes the fragments of a text, makes the same of `text` however it is cut.
+    """Assert that `fn`, which takes the fragments of a text, gives the same result however `text` is cut.
 
-    `fn` gets the text whole; whole again, because what differs then is not the cutting; cut in two at every place, or
-    at `most_cuts` of them if there are more; one character, or byte, at a time; and cut at random, with empty fragments
-    in between. So it reads the text a few hundred times, whatever its length.
+    `fn` is called with
 
-    What it returns is compared with ``==``. An exception is an outcome too, compared by its type and its message; but
-    an assertion that fails in `fn` for the whole text is raised. Returns the outcome for the whole text: what `fn`
-    returned, or the exception that it raised.
+    - the whole text, twice: if these two results differ, the cuts are not the reason
+    - the text cut in two at every index, or at `most_cuts` random ones if there are more
+    - single characters or bytes
+    - random cuts, with empty fragments in between
+
+    So `fn` reads the text a few hundred times, whatever its length. Results are compared with ``==``. Exceptions are
+    results too, compared by type and message; but an AssertionError for the whole text is raised. Return the result for
+    the whole text: the returned value, or the exception.
     """
     __tracebackhide__ = True
-    whole = _outcome(fn, [text])
+    whole = _result(fn, [text])
     if isinstance(whole, _Raised) and isinstance(whole.error, AssertionError):
         raise whole.error
     for fragments in _cuttings(text, most_cuts, _source(seed)):
-        outcome = _outcome(fn, fragments)
-        if outcome == whole:
+        result = _result(fn, fragments)
+        if result == whole:
             continue
-        raise AssertionError(_report(whole, *_simplified(fn, fragments, outcome, whole)))
+        raise AssertionError(_report(whole, *_simplified(fn, fragments, result, whole)))
     return whole.error if isinstance(whole, _Raised) else whole
 
 
 @final
 class _Raised:
-    """The outcome of a call that raised."""
+    """The result of a call that raised an exception."""
 
     __slots__ = ("error",)
 
@@ -185,13 +183,13 @@ class _Raised:
         return f"{type(self.error).__name__}: {self.error}"
 
 
-def _outcome(fn: Callable[[list[AnyStr]], T], fragments: list[AnyStr]) -> T | _Raised:
+def _result(fn: Callable[[list[AnyStr]], T], fragments: list[AnyStr]) -> T | _Raised:
     try:
         result = fn(fragments.copy())
-    except Exception as error:  # noqa: BLE001 - whatever it is, it has to be the same for every cutting
+    except Exception as error:  # noqa: BLE001 - every exception must be the same for every cut
         return _Raised(error)
     if isinstance(result, (Iterator, AsyncIterator, Awaitable)):
-        raise TypeError(f"fn returned {SHORT.repr(result)}, which equals nothing else: return what comes out of it")
+        raise TypeError(f"fn returned {SHORT.repr(result)}, which equals only itself: return what it produces")
     return result
 
 
@@ -205,9 +203,9 @@ def _cuttings(text: AnyStr, most_cuts: int, source: Random) -> Iterator[list[Any
         yield random_cuts(text, source.getrandbits(32), coarseness=coarseness)
 
 
-def _simplified(fn: Any, fragments: list[Any], outcome: object, whole: object) -> tuple[list[Any], object]:
-    """Fewer fragments that still make a difference, and what came of them: joined are as many as can be."""
-    tries = MOST_TRIES
+def _simplified(fn: Any, fragments: list[Any], result: object, whole: object) -> tuple[list[Any], object]:
+    """Join as many fragments as possible while the result still differs. Return the fragments and their result."""
+    tries = MAX_TRIES
     joints = len(fragments) // 2
     while joints:
         at = 0
@@ -215,35 +213,35 @@ def _simplified(fn: Any, fragments: list[Any], outcome: object, whole: object) -
             tries -= 1
             end = at + joints + 1
             joined = [*fragments[:at], fragments[at][:0].join(fragments[at:end]), *fragments[end:]]
-            outcome_when_joined = _outcome(fn, joined)
-            if outcome_when_joined == whole:
+            result_when_joined = _result(fn, joined)
+            if result_when_joined == whole:
                 at += joints
             else:
-                fragments, outcome = joined, outcome_when_joined
+                fragments, result = joined, result_when_joined
         joints //= 2
-    return fragments, outcome
+    return fragments, result
 
 
-def _report(whole: object, fragments: list[Any], outcome: object) -> str:
+def _report(whole: object, fragments: list[Any], result: object) -> str:
     lines = [
-        "cutting is observable" if len(fragments) != 1 else "the whole text gives another outcome the second time",
+        "cutting is observable" if len(fragments) != 1 else "the whole text gives a different result the second time",
         f"  fragments: {SHORT.repr(fragments)}",
         f"  whole: {SHORT.repr(whole)}",
-        f"  cut: {SHORT.repr(outcome)}",
+        f"  cut: {SHORT.repr(result)}",
     ]
-    place, one, other = _first_difference(whole, outcome)
+    place, one, other = _first_difference(whole, result)
     if place:
-        lines.append(f"  first difference, at outcome{place}: {SHORT.repr(one)} is not {SHORT.repr(other)}")
+        lines.append(f"  first difference, at result{place}: {SHORT.repr(one)} is not {SHORT.repr(other)}")
     return "\n".join(lines)
 
 
 def _first_difference(one: Any, other: Any) -> tuple[str, Any, Any]:
-    """Where two outcomes begin to differ, and what is there; `MISSING` where one of them has nothing."""
+    """Return where two results begin to differ, and both values there; `MISSING` if one of them has none."""
     place = ""
     while type(one) is type(other) and issubclass(type(one), (dict, list, tuple)):
         ones, others = dict(_entries(one)), dict(_entries(other))
         differing = [step for step in {**ones, **others} if ones.get(step, MISSING) != others.get(step, MISSING)]
-        if not differing:  # they have their own idea of being equal
+        if not differing:  # a subclass defines its own equality
             break
         one, other = ones.get(differing[0], MISSING), others.get(differing[0], MISSING)
         place += f"[{differing[0]!r}]"
@@ -258,27 +256,27 @@ def _first_difference(one: Any, other: Any) -> tuple[str, Any, Any]:
 
 
 def assert_only_grows(values: Iterable[object], *, key_order: bool = True) -> None:
-    """Assert that each of these values can follow the one before it, where a document is written from left to right.
+    """Assert that each value can follow the value before, in a document that is written from left to right.
 
-    Numbers, booleans and null stay, in type and value; a string begins with the one before; of an array only the last
-    item may have grown, and new ones follow; of an object likewise, by the order of its keys. `MISSING` may come first.
-    With ``key_order=False`` the order of keys means nothing, as in snapshots: one entry of an object may have grown,
-    but none that is complete because another one has grown, or was added, since it was there.
+    Numbers, booleans and null keep their type and value. A string starts with the string before. In an array only the
+    last item may grow, and new items follow it; the same holds for an object, by the order of its keys. `MISSING` may
+    come first. With ``key_order=False`` the order of keys does not matter, as in snapshots: one member of an object may
+    grow, but not after another member has grown or was added.
 
-    Each value must be one of its own: a value that is changed in place is always equal to itself.
+    Each value must be a separate object: a value that is changed in place is always equal to itself.
     """
     __tracebackhide__ = True
     growth = _Growth(key_order)
     for value in values:
-        growth.go_on(value)
+        growth.follow(value)
 
 
 @final
 class _Growth:
-    """The last value of a sequence, and what in it may still grow.
+    """The last value of a sequence, and the place in it that may still grow.
 
-    That is the outermost thing that grew last, whatever it stands in, and the entries that were new in it. All the rest
-    was there before something else grew, so it is complete.
+    That place is the outermost value that grew last, with the containers around it and the entries that were new in it.
+    All other values were there before another one grew, so they are complete.
     """
 
     __slots__ = ("_index", "_key_order", "_new", "_place", "_value")
@@ -288,9 +286,9 @@ class _Growth:
         self._value: object = MISSING
         self._index = -1
         self._place: tuple[Step, ...] = ()
-        self._new: Collection[Step] | None = None  # None: whatever is there
+        self._new: Collection[Step] | None = None  # None: all entries
 
-    def go_on(self, value: object) -> None:
+    def follow(self, value: object) -> None:
         __tracebackhide__ = True
         before, self._value = self._value, value
         self._index += 1
@@ -303,10 +301,11 @@ class _Growth:
             self._place, self._new = grown[0][0].steps, grown[0][1]
 
     def _compare(self, before: Any, after: Any) -> list[tuple[Path, Collection[Step]]]:
-        """What has grown: the strings that are longer, the containers that have new entries, and which these are."""
+        """Return the paths of longer strings, and of containers with new entries; each with its new entries."""
         __tracebackhide__ = True
         grown: list[tuple[Path, Collection[Step]]] = []
-        # With the depth if it is on the way to what grew last, otherwise None; and whether it may grow.
+        # Each pair comes with its depth if it is on the way to the place that grew last (otherwise None), and with
+        # whether it may grow.
         pairs: list[tuple[Path, Any, Any, int | None, bool]] = [(ROOT, before, after, 0, True)]
         while pairs:
             path, before, after, depth, may_grow = pairs.pop()
@@ -329,30 +328,30 @@ class _Growth:
         return grown
 
     def _new_in(self, path: Path, before: Any, after: Any) -> Collection[Step] | None:
-        """The new entries, () for a string that is longer, or None if nothing is new."""
+        """Return the new entries, () for a longer string, or None if nothing is new."""
         __tracebackhide__ = True
         if type(before) is not type(after):
-            self._fail(path, "it is of another kind", before, after)
+            self._fail(path, "its type changed", before, after)
         if _is_object(before):
             for key in before:
                 if key not in after:
-                    self._fail(path / key, "it is gone")
+                    self._fail(path / key, "it disappeared")
             if self._key_order and list(before) != list(after)[: len(before)]:
-                self._fail(path, "its keys are in another order", list(before), list(after))
+                self._fail(path, "the order of its keys changed", list(before), list(after))
             return after.keys() - before.keys() or None
         if _is_container(before):
             if len(after) < len(before):
-                self._fail(path, "it is shorter", before, after)
+                self._fail(path, "it became shorter", before, after)
             return range(len(before), len(after)) or None
         if isinstance(before, str):
             if not after.startswith(before):
-                self._fail(path, "it does not begin as before", before, after)
+                self._fail(path, "it does not start with the old text", before, after)
             return () if len(after) > len(before) else None
-        if before != after or (isinstance(before, float) and str(before) != str(after)):  # zero has a sign
-            self._fail(path, "it is another one", before, after)
+        if before != after or (isinstance(before, float) and str(before) != str(after)):  # 0.0 and -0.0
+            self._fail(path, "it changed", before, after)
         return None
 
     def _fail(self, path: Path, why: str, *values: object) -> NoReturn:
         __tracebackhide__ = True
         became = ": " + " became ".join(map(SHORT.repr, values)) if values else ""
-        raise AssertionError(f"value {self._index} (from 0) cannot follow the one before, at {path}: {why}{became}")
+        raise AssertionError(f"value {self._index} (from 0) cannot follow the value before, at {path}: {why}{became}")

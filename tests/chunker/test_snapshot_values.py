@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from unspool import Code, JSONSyntaxError, Options, OptionsError, Reason, SnapshotChunker, SnapshotError
-from unspool._chunker.reading import MOST_SPELLINGS, SnapshotReader
-from unspool._chunker.values import Number, same
+from unspool._chunker.policy import Number, same
+from unspool._chunker.snapshots import MAX_SPELLINGS, SnapshotReader
 from unspool._path import ROOT
 
 DEEP = 5000
@@ -64,7 +64,7 @@ def test_each_spelling_is_one_object() -> None:
     assert isinstance(second, list)
     assert first[0] is first[2] is second[0]
     assert not same(first[0], first[1])
-    reader.read(str(list(range(2 * MOST_SPELLINGS))), 3)
+    reader.read(str(list(range(2 * MAX_SPELLINGS))), 3)
     assert same(reader.read("[1.0, 1, 1.0]", 4), first)
 
 

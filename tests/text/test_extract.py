@@ -15,9 +15,7 @@ from hypothesis import strategies as st
 
 from tests.support.strategies import cut_at, documents, every_single_cut, one_by_one
 from unspool._errors import StateError
-from unspool._text.extract import LONGEST_FENCE, Extractor
-from unspool._text.pieces import Piece
-from unspool._text.signs import FARTHEST
+from unspool._text.extract import MAX_FENCE, MAX_HELD, Extractor, Piece
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -134,8 +132,8 @@ NOT_JSON = [
     'f(x)["name"]',
     'x[0]["name"]',
     "\\[ x \\]",
-    "[" + " " * FARTHEST + "]",
-    "[" + "1" * FARTHEST + "]",
+    "[" + " " * MAX_HELD + "]",
+    "[" + "1" * MAX_HELD + "]",
 ]
 FENCES: dict[str, Parts] = {
     "the main case": [
@@ -359,19 +357,19 @@ def test_repr() -> None:
 
 def test_far_ahead() -> None:
     """A bracket waits for as many characters as are promised, and no longer."""
-    for count in range(FARTHEST - 3, FARTHEST + 3):
+    for count in range(MAX_HELD - 3, MAX_HELD + 3):
         text = "x {" + " " * count + '"a": 1}'
-        expected = text[2:] if count + 2 <= FARTHEST else ""
+        expected = text[2:] if count + 2 <= MAX_HELD else ""
         assert taken(text) == expected
         assert "".join(part for why, part in parts_of(one_by_one(text)) if why == TAKEN) == expected
 
 
 def test_long_fences() -> None:
     """Fences are told apart by their length up to a limit, and beyond it are alike."""
-    for size in (3, 4, LONGEST_FENCE - 1, LONGEST_FENCE):
+    for size in (3, 4, MAX_FENCE - 1, MAX_FENCE):
         shorter = "`" * (size - 1)
         assert taken(f'{"`" * size}\n["a",\n{shorter}\n"b"]\n{"`" * size}\n') == f'["a",\n{shorter}\n"b"]\n'
-    long, longer = "`" * LONGEST_FENCE, "`" * LONGEST_FENCE * 3
+    long, longer = "`" * MAX_FENCE, "`" * MAX_FENCE * 3
     assert taken(f'{longer}\n["a",\n{long}\n["b"]') == '["a",\n'
 
 
@@ -404,7 +402,7 @@ def test_any_text(text: str, multiple: bool, places: list[int]) -> None:
         other.feed(fragment)
     data = one.dump()
     assert data == other.dump() == Extractor.load(json.loads(json.dumps(data))).dump()
-    assert len(str(data["held"])) < FARTHEST
+    assert len(str(data["held"])) < MAX_HELD
 
 
 @given(NASTY, NASTY)
@@ -422,7 +420,7 @@ def test_a_single_value_is_where_several_begin(text: str, more: str) -> None:
 @given(WORDS, documents(), WORDS, st.sampled_from(["\n", "\r\n"]))
 def test_values_in_prose(before: str, document: str, after: str, line_end: str) -> None:
     """A container that stands apart in prose is taken as it is, and nothing else is."""
-    assume(document.strip()[0] in "[{" and len(document.strip("[ \t\r\n").partition(",")[0]) < FARTHEST)
+    assume(document.strip()[0] in "[{" and len(document.strip("[ \t\r\n").partition(",")[0]) < MAX_HELD)
     text = f"Look:{before}{line_end}{document}{line_end}.{after}"
     assert taken(text).strip() == document.strip()
     assert json.loads(taken(text)) == json.loads(document)
@@ -440,7 +438,7 @@ def test_values_in_a_line(before: str, document: str, after: str) -> None:
 def fences(draw: st.DrawFn) -> tuple[str, str]:
     """The two lines around a block."""
     marker = draw(st.sampled_from("`~"))
-    size = draw(st.integers(3, LONGEST_FENCE + 5))
+    size = draw(st.integers(3, MAX_FENCE + 5))
     info = draw(st.sampled_from(["json", "JSON", " json5", 'jsonc title="x"', "json {1,3}", "  jsonl\tx", "json [x]"]))
     opening, closing = (" " * draw(st.integers(0, 3)) for _ in range(2))
     longer = draw(st.integers(0, 3))
@@ -483,7 +481,7 @@ def test_long_texts(start: str, shape: str) -> None:
     extractor = Extractor(multiple=True)
     for fragment in one_by_one(text[:1000]):
         extractor.feed(fragment)
-        assert len(str(extractor.dump()["held"])) < FARTHEST
+        assert len(str(extractor.dump()["held"])) < MAX_HELD
 
 
 # States that come from elsewhere.
@@ -521,7 +519,7 @@ def dumps() -> Iterator[dict[str, Any]]:
 @pytest.mark.parametrize("junk", [None, [], "x", 1, {}, {"mode": 1}], ids=repr)
 def test_no_dump_at_all(junk: object) -> None:
     """What is no dump is refused."""
-    with pytest.raises(StateError, match="not the state of an extractor"):
+    with pytest.raises(StateError, match="invalid extractor field"):
         Extractor.load(junk)
 
 

@@ -35,7 +35,7 @@ def test_case(number: str, data: bytes, is_valid: bool) -> None:
     else:
         assert whole.error is not None
         assert whole.error.code is Code.INVALID_UTF8
-        good = decode(text).text
+        good = decode(text)[0]
         assert whole.error.offset == len(good)
         assert whole.value == [good[2:]]
     for fragments in [*every_single_cut(text), one_by_one(text)]:

@@ -34,7 +34,7 @@ CHAT: Final = INPUTS["chat"].data
 SNAPSHOTS: Final = INPUTS["snapshots"].data
 RECORDED: Final = recorded(DOCUMENT)
 MORE: Final = 300_000  # bytes: a pipe does not hold that many
-NOT_TRUE: Final = "a literal that is not true, false or null"
+NOT_TRUE: Final = "invalid literal"
 
 WAYS: Final = {
     "watch": Way(("watch",), DOCUMENT, TORN, NOT_TRUE),

@@ -251,7 +251,7 @@ def test_snapshots_are_shown_with_what_is_open_what_waits_and_why() -> None:
 def test_a_snapshot_that_contradicts_says_so() -> None:
     """And so does one that is no JSON."""
     session = loaded('{"a": "Trip"}\n{"a": "Jour"}\n{"a": \n', kind=InputKind.SNAPSHOTS)
-    assert "no longer what was written" in seen(session, 2)["snapshot"]["why"]
+    assert "differs from the written text" in seen(session, 2)["snapshot"]["why"]
     assert "not a JSON value" in seen(session, 3)["snapshot"]["why"]
     assert seen(session, 3)["snapshot"]["text"] == '{"a": '
 

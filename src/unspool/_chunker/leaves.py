@@ -1,14 +1,14 @@
-"""Leaves with their paths become text: ``$.days[0].title``, "Trip to Fu", and more of it will follow.
+"""`LeafChunker`: leaves with their paths become text.
 
-Some providers send the arguments of a tool in this form. The leaves come in the order of the document, and a
-string may come in pieces. What has to be opened and closed between two leaves is decided here and told in events;
-the writer makes text of them.
+Some providers send the arguments of a tool leaf by leaf: ``$.days[0].title``, "Trip to Fu", and a flag that more of the
+string follows. Leaves arrive in document order, and a string may arrive in pieces. This module decides which containers
+to open and close between two leaves, and expresses that in events; the writer turns the events into text.
 """
 
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeGuard, final
+from typing import TYPE_CHECKING, final
 
 from .._errors import OptionsError, Reason, SnapshotError, StateError
 from .._events import Event
@@ -24,7 +24,7 @@ from .._grammar.sink import (
 from .._grammar.writer import Writer
 from .._missing import MISSING
 from .._path import ROOT, Path
-from .values import append_whole, copied, shown
+from .policy import append_whole, copied, writable
 
 if TYPE_CHECKING:
     from .._events import Kind
@@ -34,24 +34,24 @@ __all__ = ["LeafChunker"]
 
 
 @final
-class Place:
-    """What is open: an object, an array or a string, by the kind of the event that opened it."""
+class OpenPlace:
+    """An open object, array or string. `kind` is the kind of the event that opened it."""
 
     __slots__ = ("keys", "kind", "newest", "path", "size")
 
     def __init__(self, path: Path, kind: Kind) -> None:
         self.path = path
         self.kind = kind
-        self.keys: set[str] = set()  # of an object: those that are written
-        self.size = 0  # of an array
+        self.keys: set[str] = set()  # the written keys of an object
+        self.size = 0  # the number of written items of an array
         self.newest: Step | None = None
 
     def has_room(self, step: Step) -> bool:
-        """Nothing was written at `step` yet, and something can be."""
+        """Return True if the place at `step` is empty and can be written now."""
         return step not in self.keys if isinstance(step, str) else step == self.size
 
     def add(self, step: Step) -> None:
-        """Something is written at `step`."""
+        """Note that a value is written at `step`."""
         self.newest = step
         if isinstance(step, str):
             self.keys.add(step)
@@ -61,10 +61,11 @@ class Place:
 
 @final
 class LeafChunker:
-    """Leaves in, fragments of JSON text out. Its memory is O(depth + written keys of the open objects).
+    """A converter from leaves to fragments of JSON text. Its memory is O(depth + written keys of the open objects).
 
-    Every prefix of the text can be continued to valid JSON, and all of it, `flush` included, is the value that the
-    leaves describe. A leaf that cannot be written where the text stands is a `SnapshotError` and changes nothing.
+    Every prefix of the text can be continued to valid JSON, and the whole text, including that of `flush`, is the value
+    that the leaves describe. A leaf that cannot be written at the current place raises `SnapshotError` and changes
+    nothing.
 
     >>> chunker = LeafChunker()
     >>> chunker.process("$.days[0].title", "Trip to Fu", will_continue=True)
@@ -84,99 +85,99 @@ class LeafChunker:
         self.reset()
 
     def process(self, path: Path | str, value: object = MISSING, *, will_continue: bool = False) -> str:
-        """The text that a leaf adds.
+        """Return the text that a leaf adds.
 
-        A string that will continue stays open, and the next leaf with the same path has more of its text; the last
-        piece may be empty or MISSING. Other values are whole: objects and arrays may be among them.
+        A string with ``will_continue=True`` stays open, and the next leaf with the same path has more of its text; the
+        last piece may be empty or MISSING. Other values are complete: objects and arrays are allowed too.
         """
         if self._is_flushed:
-            raise StateError("the text was flushed; reset() starts another")
+            raise StateError("the text is flushed; call reset() to start another one")
         if not isinstance(path, (Path, str)):
-            raise TypeError(f"a path is a Path or str, not {type(path).__name__}")
+            raise TypeError(f"expected a Path or str as the path, not {type(path).__name__}")
         leaf = Path.parse(path) if isinstance(path, str) else path
-        places = [ROOT]
+        paths = [ROOT]
         for step in leaf.steps:
-            places.append(places[-1] / step)
-        staying = self._staying(places)
-        if staying > len(places):
-            events = self._go_on(self._open[staying - 1], value, will_continue)
+            paths.append(paths[-1] / step)
+        staying = self._staying(paths)
+        if staying > len(paths):
+            events = self._continue(self._open[staying - 1], value, will_continue)
         else:
-            events = self._begin(places, staying, value, will_continue)
+            events = self._begin(paths, staying, value, will_continue)
         self._step += 1
         return self._writer.write(events)
 
     def flush(self) -> str:
-        """The leaves have ended: close everything."""
+        """End the document: close everything that is open, and return that text."""
         self._is_flushed = True
         return self._writer.write(self._close(1))
 
     def reset(self) -> None:
-        """Start another document."""
+        """Start a new document."""
         self._writer = Writer()
-        # The document itself is like an array that has room for one item: where nothing is written yet, and where
-        # all is written, are no special cases then.
-        self._open = [Place(ROOT, START_ARRAY)]
+        # The document itself counts as an array with room for one item. An empty and a complete document then need no
+        # special case.
+        self._open = [OpenPlace(ROOT, START_ARRAY)]
         self._held = ""  # text of the open string that is not written yet
         self._is_flushed = False
         self._step = 0
 
-    def _refusal(self, path: Path, reason: Reason) -> SnapshotError:
+    def _rejection(self, path: Path, reason: Reason) -> SnapshotError:
         return SnapshotError(path, reason, self._step + 1)
 
-    def _staying(self, places: list[Path]) -> int:
-        """How many of the open places stay open for a leaf at the last of `places`: with itself, if it is open."""
-        for depth, path in enumerate(places):
+    def _staying(self, paths: list[Path]) -> int:
+        """Return how many open places stay open for a leaf at the last of `paths`, including the leaf if it is open."""
+        for depth, path in enumerate(paths):
             step = _step_to(path)
             outer = self._open[depth]
             if outer.kind is not _kind_around(step):
-                raise self._refusal(outer.path, Reason.CHANGED_KIND)
+                raise self._rejection(outer.path, Reason.CHANGED_KIND)
             if depth + 1 < len(self._open) and outer.newest == step:
                 continue
             if not outer.has_room(step):
-                raise self._refusal(path, Reason.OUT_OF_ORDER)
-            for inner in places[depth + 1 :]:
+                raise self._rejection(path, Reason.OUT_OF_ORDER)
+            for inner in paths[depth + 1 :]:
                 if isinstance(inner.step, int) and inner.step != 0:
-                    raise self._refusal(inner, Reason.OUT_OF_ORDER)
+                    raise self._rejection(inner, Reason.OUT_OF_ORDER)
             return depth + 1
-        return len(places) + 1
+        return len(paths) + 1
 
-    def _go_on(self, place: Place, value: object, will_continue: bool) -> list[Event]:
-        """A leaf for what is open already: it has to be more of a string."""
+    def _continue(self, place: OpenPlace, value: object, will_continue: bool) -> list[Event]:
+        """Return the events of a leaf for a place that is open already: it must be more of a string."""
         if place.kind is not START_STRING:
-            is_same_kind = _is_object(value) if place.kind is START_OBJECT else _is_array(value)
+            is_same_kind = isinstance(value, dict if place.kind is START_OBJECT else (list, tuple))
             is_late = is_same_kind or value is MISSING
-            raise self._refusal(place.path, Reason.OUT_OF_ORDER if is_late else Reason.CHANGED_KIND)
+            raise self._rejection(place.path, Reason.OUT_OF_ORDER if is_late else Reason.CHANGED_KIND)
         if isinstance(value, str):
             self._held += value
         elif value is not MISSING:
-            raise self._refusal(place.path, Reason.CHANGED_KIND)
+            raise self._rejection(place.path, Reason.CHANGED_KIND)
         return self._release(place) if will_continue else self._close(len(self._open) - 1)
 
-    def _begin(self, places: list[Path], staying: int, value: object, will_continue: bool) -> list[Event]:
-        """A leaf for a new place."""
-        leaf = places[-1]
+    def _begin(self, paths: list[Path], staying: int, value: object, will_continue: bool) -> list[Event]:
+        """Return the events of a leaf for a new place."""
+        leaf = paths[-1]
         if value is MISSING:
-            raise self._refusal(leaf, Reason.OUT_OF_ORDER)
-        if len(places) - 1 > self._max_depth:
-            raise self._refusal(places[self._max_depth], Reason.LIMIT)
+            raise self._rejection(leaf, Reason.OUT_OF_ORDER)
+        if len(paths) - 1 > self._max_depth:
+            raise self._rejection(paths[self._max_depth], Reason.LIMIT)
         if will_continue and not isinstance(value, str):
-            raise self._refusal(leaf, Reason.CHANGED_KIND)
+            raise self._rejection(leaf, Reason.CHANGED_KIND)
         whole: list[Event] = []
         if not will_continue:
-            append_whole(whole, leaf, copied(value, self._max_depth - len(places) + 1, self._step + 1, leaf))
-        # From here on nothing is refused.
+            append_whole(whole, leaf, copied(value, self._max_depth - len(paths) + 1, self._step + 1, leaf))
+        # The leaf is accepted: from here on the state changes.
         events = self._close(staying)
-        for outer, inner in pairwise(places[staying - 1 :]):
+        for outer, inner in pairwise(paths[staying - 1 :]):
             events.append(self._enter(outer, _kind_around(_step_to(inner))))
         if will_continue:
             events.append(self._enter(leaf, START_STRING))
-            return events + self._go_on(self._open[-1], value, will_continue)
+            return events + self._continue(self._open[-1], value, will_continue)
         self._open[-1].add(_step_to(leaf))
         return events + whole
 
     def _enter(self, path: Path, kind: Kind) -> Event:
         self._open[-1].add(_step_to(path))
-        self._open.append(Place(path, kind))
+        self._open.append(OpenPlace(path, kind))
         return Event(kind, path)
 
     def _close(self, staying: int) -> list[Event]:
@@ -188,32 +189,24 @@ class LeafChunker:
                 if self._held:
                     events.append(Event(PARTIAL_STRING, place.path, self._held))
                     self._held = ""
-                # The text was not kept; the writer adds what no piece brought, and that is nothing.
+                # The writer adds the text that no piece brought. All text came in pieces, so there is none left.
                 events.append(Event(COMPLETE_STRING, place.path, ""))
             else:
                 events.append(Event(END_OBJECT if place.kind is START_OBJECT else END_ARRAY, place.path))
         return events
 
-    def _release(self, string: Place) -> list[Event]:
-        """Write what is held, but half a character that may still become a whole one."""
-        ready = shown(self._held)
+    def _release(self, string: OpenPlace) -> list[Event]:
+        """Write the held text, except for half a character that the next piece may complete."""
+        ready = writable(self._held)
         self._held = self._held[len(ready) :]
         return [Event(PARTIAL_STRING, string.path, ready)] if ready else []
 
 
 def _step_to(path: Path) -> Step:
-    """The last step of a path; to the root, the index that it has in the document."""
+    """Return the last step of a path. The root has index 0 in the document."""
     return 0 if path.step is None else path.step
 
 
 def _kind_around(step: Step) -> Kind:
-    """What opens a container that has such steps."""
+    """Return the kind of the event that opens a container with such a step."""
     return START_OBJECT if isinstance(step, str) else START_ARRAY
-
-
-def _is_object(value: object) -> TypeGuard[dict[str, object]]:
-    return isinstance(value, dict)
-
-
-def _is_array(value: object) -> TypeGuard[list[object] | tuple[object, ...]]:
-    return isinstance(value, (list, tuple))

@@ -1,26 +1,26 @@
-"""Plain text snapshots: each is the whole text so far, and what comes out is what the last one added.
+"""`TextChunker`: each snapshot is the whole plain text so far, and the output is the text that the last one added.
 
-Text from elsewhere may be cut in the middle of a character: UTF-16 has two halves for those beyond U+FFFF. A first
-half at the end waits for the second, so what is handed out can be encoded.
+The source may cut its text inside a character: UTF-16 has two halves for each character beyond U+FFFF. A first half at
+the end waits for the second, so every fragment can be encoded.
 """
 
 from __future__ import annotations
 
 from typing import Literal, final
 
-from .._errors import OptionsError, Reason, SnapshotError, StateError
+from .._errors import OptionsError, SnapshotError, StateError
 from .._path import ROOT
-from .values import join_halves, shown
+from .policy import join_halves, string_contradiction, writable
 
 __all__ = ["TextChunker"]
 
 
 @final
 class TextChunker:
-    """Whole texts in, fragments out: concatenated, they are the last text.
+    """A converter from whole texts to fragments: concatenated, they are the last text.
 
-    A text that does not go on from what was handed out is a `SnapshotError`, and changes nothing. With
-    ``on_conflict="restart"`` it is handed out whole instead, and `restarts` counts it.
+    A text that does not start with the text before raises `SnapshotError` and changes nothing. With
+    ``on_conflict="restart"`` the chunker returns it whole instead, and `restarts` counts it.
 
     >>> chunker = TextChunker()
     >>> [chunker.process(text) for text in ("Trip", "Trip", "Trip to Fuji")]
@@ -36,8 +36,8 @@ class TextChunker:
         self.reset()
 
     def reset(self) -> None:
-        """Start another text."""
-        self._written = ""  # all that was handed out since the start, or since the last restart
+        """Start a new text."""
+        self._written = ""  # all output since the start, or since the last restart
         self._held = ""
         self._is_flushed = False
         self._restarts = 0
@@ -45,30 +45,29 @@ class TextChunker:
 
     @property
     def restarts(self) -> int:
-        """How many texts were handed out whole because they did not go on from the one before."""
+        """The number of texts that were returned whole because they did not start with the text before."""
         return self._restarts
 
     def process(self, text: str) -> str:
-        """What `text`, which is the whole text so far, adds."""
+        """Return the part of `text`, the whole text so far, that is new."""
         if self._is_flushed:
-            raise StateError("the text was flushed; reset() starts another")
+            raise StateError("the text is flushed; call reset() to start another one")
         if not isinstance(text, str):
-            raise TypeError(f"a text is str, not {type(text).__name__}")
+            raise TypeError(f"expected a str, not {type(text).__name__}")
         whole = join_halves(text)
         start = len(self._written)
         if not whole.startswith(self._written):
             if self._on_conflict == "raise":
-                reason = Reason.SHRUNK if self._written.startswith(whole) else Reason.REWRITTEN
-                raise SnapshotError(ROOT, reason, self._step + 1)
+                raise SnapshotError(ROOT, string_contradiction(self._written, whole), self._step + 1)
             self._restarts += 1
             start = 0
         self._step += 1
-        self._written = shown(whole)
+        self._written = writable(whole)
         self._held = whole[len(self._written) :]
         return self._written[start:]
 
     def flush(self) -> str:
-        """The text has ended: the half character that waited, or nothing."""
+        """End the text. Return the half character that still waits, or an empty string."""
         held, self._held = self._held, ""
         self._is_flushed = True
         return held

@@ -1,38 +1,36 @@
-"""The JSON in a text that wraps it: Markdown fences, prose before and after, a byte order mark.
+"""The extractor: it finds the JSON in a text that wraps it in Markdown fences, prose, or a byte order mark.
 
-A machine that stands before the reader. It cuts a text into pieces, some to be read and the others to be skipped,
-and it has no grammar: it looks for the place where JSON begins, and counts brackets, minding strings, up to the
-place where it ends. What is wrong in between is for the reader to say. The modes, what comes next, and what then::
+The extractor works in front of the reader. It cuts a text into pieces, some to read and the others to skip, and knows
+no grammar: it looks for the place where JSON begins, and counts brackets outside of strings up to the place where it
+ends. The reader reports whatever is wrong in between. The modes, what each one reads, and the mode that follows::
 
-    FIRST       a byte order mark, or not           SEARCH
+    FIRST       a byte order mark, or nothing       SEARCH
     SEARCH      prose, up to a value                CONTAINER
-    BLOCK       the first value of a fenced block   CONTAINER, SCALAR; SKIP where it is not JSON
-    CONTAINER   the value, to its closing bracket   SEARCH; SKIP when one value is enough
+    BLOCK       the first value of a fenced block   CONTAINER, SCALAR; SKIP if it is not JSON
+    CONTAINER   the value, to its closing bracket   SEARCH; SKIP if one value is enough
     SCALAR      the value, to the end of its block
     SKIP        anything, to the end of the block or of the text
     MARKER      the rest of ``` or ~~~              INFO
     INFO        the rest of a fence line            BLOCK; SEARCH or SKIP if it closes a block
 
-Any line may turn out to be a fence line, but not inside a value that began outside of a block. White space next to
-a value is part of the JSON text (RFC 8259, section 2), so it is left to the reader.
+Any line may turn out to be a fence line, except inside a value that began outside of a block. White space next to a
+value is part of the JSON text (RFC 8259, section 2), so the reader gets it.
 """
 
 # Compiled with mypyc.
 from __future__ import annotations
 
-from string import ascii_letters, digits
-from typing import TYPE_CHECKING, Final, cast, final
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, cast, final
 
-from .._errors import StateError
+from .._dumps import check
 from .._sharing import appended
-from .pieces import TAKEN, Piece, Skipped, Why
-from .signs import AFTER_WORD, FARTHEST, FENCED, HEAD, INLINE, LINE_START, NO, SPACE, UNDECIDED, YES, find_marker, judge
 
 if TYPE_CHECKING:
     from .._native import i64
 
-__all__ = ["Extractor"]
+__all__ = ["Extractor", "Piece", "Skipped", "Why"]
 
+# The modes.
 FIRST: Final = 0
 SEARCH: Final = 1
 BLOCK: Final = 2
@@ -42,37 +40,89 @@ SKIP: Final = 5
 MARKER: Final = 6
 INFO: Final = 7
 
-# Where we are in the value.
+# The position in a line. The same characters can be JSON at the head of a line and prose in the middle of it.
+LINE_START: Final = 0  # the line may be a fence line
+HEAD: Final = 1  # it is not a fence line, and only blanks came so far
+INLINE: Final = 2
+AFTER_WORD: Final = 3  # a bracket here is an index: row["name"]
+FENCED: Final = 4  # at the first character of a block
+
+# The position in a value.
 OUTSIDE: Final = 0
 STRING: Final = 1
 ESCAPE: Final = 2
 
-LONGEST_FENCE: Final = 64
-"""Longer ones count as this long: about as much is held back where one may end."""
+# The answers to the question whether a text is what it looks like.
+UNDECIDED: Final = -1  # more text is needed
+NO: Final = -2
+YES: Final = -3
 
-BEFORE_INDEX: Final = digits + "_)]" + ascii_letters
+MAX_HELD: Final = 128
+"""The most characters that the extractor holds back while it cannot tell whether a bracket is JSON or prose."""
+MAX_FENCE: Final = 64
+"""Longer fences count as this long: the extractor may have to hold back about as many characters at their end."""
+
+SPACE: Final = " \t\n\r"
+DIGITS: Final = "0123456789"
+LETTERS: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+IN_NUMBERS: Final = DIGITS + "+-.eE"
+IN_WORDS: Final = DIGITS + "+-." + LETTERS
+BEFORE_INDEX: Final = DIGITS + "_)]" + LETTERS
+
+Why: TypeAlias = Literal["", "bom", "prose", "fence"]
+"""Why a piece is skipped; empty if it is not."""
+TAKEN: Final = ""
 
 FIELDS: Final[dict[str, tuple[type, int]]] = {
     "multiple": (bool, 1),
     "_mode": (int, INFO),
     "_offset": (int, 2**62),
-    "_held": (str, FARTHEST),
+    "_held": (str, MAX_HELD),
     "_place": (int, AFTER_WORD),
     "_is_blank": (bool, 1),
     "_is_done": (bool, 1),
     "_fence": (str, 1),
-    "_size": (int, LONGEST_FENCE),
+    "_size": (int, MAX_FENCE),
     "_label": (str, 4),
     "_is_within": (bool, 1),
     "_depth": (int, 2**62),
     "_string": (int, ESCAPE),
 }
-"""What is dumped: the type, and the largest number or the longest text."""
+"""The dumped fields: the type of each, and the largest number or the longest text."""
+
+
+@final
+class Piece:
+    """A part of the text, at `offset`: to read, or to skip because of `why`."""
+
+    __slots__ = ("offset", "text", "why")
+
+    def __init__(self, text: str, offset: int, why: Why) -> None:
+        self.text = text
+        self.offset = offset
+        self.why: Why = why
+
+    @property
+    def is_skipped(self) -> bool:
+        return self.why != TAKEN
+
+    def __repr__(self) -> str:
+        return f"Piece({self.text!r}, {self.offset}, {self.why!r})"
+
+
+class Skipped(NamedTuple):
+    """A part of the text that is not JSON, skipped for one reason."""
+
+    offset: int
+    length: int
+    why: Why
 
 
 @final
 class Extractor:
-    """Text in, pieces out: in order, without gaps. Cutting the text elsewhere cuts the pieces elsewhere, no more.
+    """A converter from fragments of text to pieces, in order and without gaps.
+
+    Fragments with other borders give pieces with other borders, and change nothing else.
 
     >>> extractor = Extractor()
     >>> [piece.text for piece in extractor.feed('Sure: {"a": 1} Anything else?') if not piece.is_skipped]
@@ -86,49 +136,49 @@ class Extractor:
     def __init__(self, multiple: bool = False) -> None:
         self.multiple = multiple
         self._mode: i64 = FIRST
-        self._offset: i64 = 0  # characters told in pieces
-        self._held = ""  # those behind them that are not decided
+        self._offset: i64 = 0  # characters handed out in pieces
+        self._held = ""  # the undecided characters after them
         self._place: i64 = LINE_START
         self._is_blank = True  # only white space since the start, a fence or a value
-        self._is_done = False  # no more values are wanted
-        # The block, or the fence line in hand.
+        self._is_done = False  # no further value is wanted
+        # The block, or the current fence line.
         self._fence = ""  # its character; empty outside of a block
         self._size: i64 = 0
         self._label = ""  # the first characters of the info string
-        self._is_within = False  # the fence line stands in a block
+        self._is_within = False  # the fence line is inside a block
         # The value.
         self._depth: i64 = 0
         self._string: i64 = OUTSIDE
-        # The report. The first `_told` regions are ours; forks may have gone on behind them.
+        # The report. The first `_told` regions belong to this extractor; forks may have appended more.
         self._regions: list[Skipped] = []
         self._told: i64 = 0
-        self._region: Why = TAKEN  # the one that still grows
+        self._region: Why = TAKEN  # the region that still grows
         self._region_start: i64 = 0
-        self._why: Why = TAKEN  # of what the last step went over
+        self._why: Why = TAKEN  # of the text that the last step passed
 
     def feed(self, text: str) -> list[Piece]:
-        """Cut one fragment up. The few characters at its end that are not decided come with the next pieces."""
+        """Cut one fragment into pieces. A few undecided characters at its end come with the next pieces."""
         return self._cut(self._held + text, False)
 
     def close(self) -> list[Piece]:
-        """The text has ended: the pieces that were held back."""
+        """End the text, and return the pieces that were held back."""
         return self._cut(self._held, True)
 
     @property
     def skipped(self) -> list[Skipped]:
-        """What was skipped so far, where, and why."""
+        """The parts of the text that were skipped so far, and why."""
         regions = self._regions[: self._told]
         return regions if self._region == TAKEN else [*regions, self._growing()]
 
     def fork(self) -> Extractor:
-        """An extractor that goes on from here on its own."""
+        """Return an independent copy."""
         other = Extractor()
         for name in (*FIELDS, "_region", "_region_start", "_regions", "_told"):
             setattr(other, name, getattr(self, name))
         return other
 
     def ended_at(self, offset: int) -> Extractor:
-        """What is left to say when nothing behind `offset` is read: what was skipped before it."""
+        """Return an extractor for a text that ends at `offset`: it only reports what was skipped before."""
         other = Extractor(self.multiple)
         other._offset = offset
         before = [region for region in self.skipped if region.offset < offset]
@@ -137,27 +187,27 @@ class Extractor:
         return other
 
     def dump(self) -> dict[str, object]:
-        """The state as plain JSON data: a function of the text so far, however it was cut."""
+        """Return the state as plain JSON data. It depends on the text so far, and not on how the text was cut."""
         data: dict[str, object] = {name.removeprefix("_"): getattr(self, name) for name in FIELDS}
         data["skipped"] = [list(region) for region in self.skipped]
         return data
 
     @staticmethod
     def load(data: object) -> Extractor:
-        """The extractor that was dumped; `StateError` if `data` cannot be a dump."""
-        _require(isinstance(data, dict), "an object")
+        """Return the dumped extractor. Raise `StateError` for invalid data."""
+        _check_field(isinstance(data, dict), "an object")
         fields = cast("dict[object, object]", data)
         other = Extractor()
         for name, (kind, largest) in FIELDS.items():
             value = fields.get(name.removeprefix("_"))
-            _require(type(value) is kind, name)
-            _require(0 <= (len(value) if isinstance(value, str) else cast("int", value)) <= largest, name)
+            _check_field(type(value) is kind, name)
+            _check_field(0 <= (len(value) if isinstance(value, str) else cast("int", value)) <= largest, name)
             setattr(other, name, value)
-        _require(other._fence in ("", "`", "~"), "_fence")
+        _check_field(other._fence in ("", "`", "~"), "_fence")
         other._load_report(fields.get("skipped"))
         return other
 
-    # What is told.
+    # The report.
 
     def _cut(self, text: str, is_last: bool) -> list[Piece]:
         pieces: list[Piece] = []
@@ -194,17 +244,17 @@ class Extractor:
         return Skipped(self._region_start, self._offset - self._region_start, self._region)
 
     def _load_report(self, report: object) -> None:
-        _require(isinstance(report, list), "_skipped")
+        _check_field(isinstance(report, list), "_skipped")
         end = 0
-        told: int = self._offset  # a plain int: what is compared with it may be of any size
+        told: int = self._offset  # a plain int: the dumped numbers may exceed a machine integer
         for entry in cast("list[object]", report):
             items = cast("list[object]", entry) if isinstance(entry, list) else []
-            _require([type(item) for item in items] == [int, int, str], "_skipped")
+            _check_field([type(item) for item in items] == [int, int, str], "_skipped")
             region = Skipped(cast("int", items[0]), cast("int", items[1]), cast("Why", items[2]))
-            _require(region.why in ("bom", "prose", "fence"), "_skipped")
-            _require(end <= region.offset and (end < region.offset or region.why != self._region), "_skipped")
+            _check_field(region.why in ("bom", "prose", "fence"), "_skipped")
+            _check_field(end <= region.offset and (end < region.offset or region.why != self._region), "_skipped")
             end = region.offset + region.length
-            _require(region.offset < end <= told, "_skipped")
+            _check_field(region.offset < end <= told, "_skipped")
             self._region = region.why
             self._regions.append(region)
         if self._regions and end == told:
@@ -216,7 +266,7 @@ class Extractor:
     # The machine.
 
     def _step(self, text: str, i: i64, end: i64, is_last: bool) -> i64:
-        """Go on from `i`, as far as there is one thing to say about the text: `_why` it is skipped, or not."""
+        """Go on from `i` as long as one answer holds, and set `_why`: the reason for skipping, or that it is read."""
         mode = self._mode
         if mode == FIRST:
             self._mode = SEARCH
@@ -237,7 +287,7 @@ class Extractor:
         if self._is_blank and text[i] in SPACE:
             return self._space(text, i, end)
         if mode == BLOCK:
-            # The first thing in a block decides what the block is. What is labelled as JSON is taken for it.
+            # The first thing in a block decides what the block is. The label 'json' settles it too.
             verdict = YES if self._label.lower() == "json" else judge(text, i, FENCED, is_last)
             if verdict == UNDECIDED:
                 return UNDECIDED
@@ -255,7 +305,7 @@ class Extractor:
         return i
 
     def _prose(self, text: str, i: i64, end: i64, is_last: bool) -> i64:
-        """Over the bracket at `i`, if it is prose; or up to the next one, or to the end of the line."""
+        """Pass the bracket at `i` if it is prose; otherwise go to the next bracket or to the end of the line."""
         self._why = "prose"
         searches = self._mode == SEARCH
         at = i
@@ -294,7 +344,7 @@ class Extractor:
             c: i64 = ord(text[i])
             i += 1
             if c == 0x0A and in_block:
-                # No string goes on in the next line: if that is a fence line, it ends the block whatever is open.
+                # A string cannot continue on the next line. If that is a fence line, it ends the block.
                 self._place = LINE_START
                 break
             if string == ESCAPE:
@@ -342,7 +392,7 @@ class Extractor:
         if self._mode == MARKER:
             while at < end and text[at] == self._fence:
                 at += 1
-            self._size = min(self._size + at - i, LONGEST_FENCE)
+            self._size = min(self._size + at - i, MAX_FENCE)
             if at < end:
                 self._mode = INFO
             return at
@@ -352,14 +402,14 @@ class Extractor:
                 self._end_fence_line()
                 return at + 1
             if character == "`" == self._fence:
-                self._leave_block()  # it was no fence, but code in a line: ```x```
+                self._leave_block()  # inline code, not a fence: ```x```
                 return at
             if character in "[{" and not self._is_done:
                 if at > i:
                     return at
                 after = self._bracket(text, i, is_last)
                 if self._mode == CONTAINER:
-                    self._fence = ""  # likewise: ```{"a": 1}```
+                    self._fence = ""  # inline code as well: ```{"a": 1}```
                 elif after > i:
                     self._label = (self._label + character)[:4]
                 return after
@@ -381,10 +431,90 @@ class Extractor:
         self._mode = SKIP if self._is_done else SEARCH
 
     def _is_cut(self) -> bool:
-        """The block ended before its value did: the reader waits for the rest, and nothing else is for it."""
+        """Return True if the block ended before its value did. The reader then gets no further text."""
         return self._depth > 0 or self._string != OUTSIDE
 
 
-def _require(is_right: bool, name: str) -> None:
-    if not is_right:
-        raise StateError(f"not the state of an extractor: {name.removeprefix('_')}")
+# ---- telling JSON and fences from prose --------------------------------------------------------------
+#
+# Each of these functions may need more text to answer.
+
+
+def find_marker(text: str, start: i64, fence: str, size: i64, is_last: bool) -> i64:
+    """Return where the marker of a fence is in the line at `start`. If `fence` is set, it must end that block."""
+    indent = text[start : start + 4]
+    line = indent.lstrip(" ")
+    at = start + len(indent) - len(line)
+    wanted = max(size, 3) if fence else 3
+    marker = text[at : at + wanted]
+    if at - start > 3 or (line and (line[0] not in (fence or "`~") or marker != line[0] * len(marker))):
+        return NO
+    if len(marker) == wanted:
+        return at
+    return NO if is_last else UNDECIDED
+
+
+def judge(text: str, start: i64, place: i64, is_last: bool) -> i64:
+    """Return whether a value begins at `start`.
+
+    Brackets are JSON at any place if they begin with a string, or with a number or literal and a comma. Empty brackets,
+    and brackets around one number or literal, are often something else: a placeholder, a check box, a footnote. Outside
+    of a block they must be alone on their line. Inside a block, a scalar is a value as well.
+    """
+    rest = text[start : start + MAX_HELD]
+    if place == AFTER_WORD and rest[0] == "[":
+        return NO
+    unclear: i64 = NO if is_last or len(rest) == MAX_HELD else UNDECIDED
+    closing = ""
+    while rest[:1] == "[":
+        closing += "]"
+        if len(closing) == 3:
+            return YES
+        rest = rest[1:].lstrip(SPACE)
+    if rest[:1] == "{":
+        closing = "}" + closing
+        rest = rest[1:].lstrip(SPACE)
+    if rest[:1] == '"':
+        return YES
+    after = rest.lstrip(IN_WORDS)
+    word = rest[: len(rest) - len(after)]
+    if not after and (closing or not is_last):
+        return unclear
+    if (closing[:1] == "}" or not is_scalar(word)) if word else not closing:
+        return NO
+    is_empty = not word
+    for close in closing:
+        after = after.lstrip(SPACE)
+        if not after:
+            return unclear
+        if after[0] == "," and not is_empty:
+            return YES
+        if after[0] != close:
+            return NO
+        after = after[1:]
+        is_empty = False
+    if place == FENCED and closing:
+        return YES
+    if place == INLINE or place == AFTER_WORD:
+        return NO
+    after = after.lstrip(" \t\r")
+    if not after:
+        return YES if is_last else unclear
+    return YES if after[0] == "\n" else NO
+
+
+def is_scalar(word: str) -> bool:
+    """Return True for a literal or a number. The reader checks the details."""
+    if word in ("true", "false", "null"):
+        return True
+    if word.strip(IN_NUMBERS) or word[0] in "+." or word[-1] not in DIGITS:
+        return False
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _check_field(is_right: bool, name: str) -> None:
+    check(is_right, f"invalid extractor field {name.removeprefix('_')!r}")

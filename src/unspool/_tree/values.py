@@ -155,7 +155,9 @@ class ValueSink(Sink):
         level: i64 = 0
         while level < self._shown:
             old = containers[level]
-            new: object = old.copy() if isinstance(old, dict) else cast("list[object]", old)[:]
+            new: object = (
+                cast("dict[str, object]", old).copy() if isinstance(old, dict) else cast("list[object]", old)[:]
+            )
             containers[level] = new
             if level == 0:
                 self._root = new
@@ -172,7 +174,7 @@ class ValueSink(Sink):
     def _find_innermost(self) -> None:
         innermost: object = self._open[-1] if self._open else None
         if isinstance(innermost, dict):
-            self._members = innermost
+            self._members = cast("dict[str, object]", innermost)
             self._items = None
         else:
             self._members = None

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, final
 
 from .._chunker.leaves import LeafChunker
-from .._chunker.values import append_whole, copied, same
+from .._chunker.policy import append_whole, copied, same
 from .._errors import PatternError, Reason, SnapshotError
 from .._grammar.writer import Writer
 from .._missing import MISSING

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, final
 
-from .._chunker.values import same
+from .._chunker.policy import same
 from .._missing import MISSING
 from .._options import Options
 from .._path import ROOT

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, final
 
-from .._chunker.values import same
+from .._chunker.policy import same
 from .._missing import MISSING
 from ._deltas import Whole
 from ._quirks import Quirk

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
-from ..._errors import LONGEST_PATH_SHOWN, OptionsError
+from ..._errors import MAX_PATH_SHOWN, OptionsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -136,7 +136,7 @@ NAMED: Final = {DRAFT_7: _NAMED, DRAFT_2020: _NAMED | {"$defs", "dependentSchema
 def shown(steps: Iterable[str | int]) -> str:
     """A place in a schema as messages show it: a JSON pointer."""
     text = "#" + "".join(["/" + escaped(step) for step in steps])
-    return text if len(text) <= LONGEST_PATH_SHOWN else text[: LONGEST_PATH_SHOWN - 3] + "..."
+    return text if len(text) <= MAX_PATH_SHOWN else text[: MAX_PATH_SHOWN - 3] + "..."
 
 
 def escaped(step: str | int) -> str:
