@@ -1,0 +1,33 @@
+"""Checks for loaded dumps: each function returns a valid value or raises `StateError`.
+
+Every state that can be dumped loads its data through these functions, so all of them reject bad data in the same words.
+"""
+
+from __future__ import annotations
+
+from typing import Final, cast
+
+from ._errors import StateError
+
+__all__ = ["check", "natural", "text"]
+
+MAX_NATURAL: Final = 1 << 60
+"""Larger than every count, and small enough for machine integers."""
+
+
+def check(is_right: bool, what: str) -> None:
+    """Raise `StateError` unless `is_right`. `what` completes the sentence "invalid state dump: ..."."""
+    if not is_right:
+        raise StateError(f"invalid state dump: {what}")
+
+
+def natural(number: object) -> int:
+    """Return a whole number that is not negative."""
+    check(type(number) is int and 0 <= number <= MAX_NATURAL, "expected a whole number that is not negative")
+    return cast("int", number)
+
+
+def text(value: object) -> str:
+    """Return a string."""
+    check(isinstance(value, str), "expected a string")
+    return cast("str", value)
