@@ -9,7 +9,7 @@ from typing import Final, cast
 
 from ._errors import StateError
 
-__all__ = ["check", "natural", "text"]
+__all__ = ["check", "flag", "natural", "text"]
 
 MAX_NATURAL: Final = 1 << 60
 """Larger than every count, and small enough for machine integers."""
@@ -31,3 +31,9 @@ def text(value: object) -> str:
     """Return a string."""
     check(isinstance(value, str), "expected a string")
     return cast("str", value)
+
+
+def flag(value: object) -> bool:
+    """Return a bool."""
+    check(isinstance(value, bool), "expected true or false")
+    return cast("bool", value)

@@ -14,8 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from .._deltas import BlockEnd, Ignored, MessageStart, ReasoningDelta, TextDelta
-from .building import block, call, failure, finish, index, usage, words
-from .fields import get, is_record, items, number, says, string
+from .chunks import block, call, failure, finish, get, index, is_record, items, number, says, string, usage, words
 
 if TYPE_CHECKING:
     from .._deltas import Block, Delta, FinishReason, Index
@@ -50,13 +49,13 @@ LEFT_OUT: Final = frozenset({
 
 
 def is_chunk(chunk: object) -> bool:
-    """Whether this is a chunk of this format."""
+    """Tell whether this is a chunk of this format."""
     kind = string(chunk, "type")
     return kind in EVENTS or (kind == "error" and is_record(get(chunk, "error")))
 
 
 def deltas(chunk: object) -> list[Delta]:
-    """What the chunk says."""
+    """Return the deltas of the chunk."""
     kind = string(chunk, "type") or "chunk"
     if kind == "content_block_delta":
         return _delta(chunk)

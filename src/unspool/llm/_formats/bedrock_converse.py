@@ -9,8 +9,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from .._deltas import BlockEnd, Ignored, MessageStart, ReasoningDelta, TextDelta
-from .building import block, call, failure, finish, index, leftovers, usage, words
-from .fields import get, is_record, names, number, says, string
+from .chunks import (
+    block,
+    call,
+    failure,
+    finish,
+    get,
+    index,
+    is_record,
+    leftovers,
+    names,
+    number,
+    says,
+    string,
+    usage,
+    words,
+)
 
 if TYPE_CHECKING:
     from .._deltas import Delta, FinishReason
@@ -42,13 +56,13 @@ LEFT_OUT: Final = frozenset({"citation", "image", "redactedContent", "signature"
 
 
 def is_chunk(chunk: object) -> bool:
-    """Whether this is a chunk of this format."""
+    """Tell whether this is a chunk of this format."""
     found = names(chunk)
     return len(found) == 1 and (found[0] in EVENTS or found[0].endswith(EXCEPTION))
 
 
 def deltas(chunk: object) -> list[Delta]:
-    """What the chunk says."""
+    """Return the deltas of the chunk."""
     found: list[Delta] = []
     for name in names(chunk):
         found += _event(name, get(chunk, name))

@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from .._deltas import Ignored, MessageStart, ReasoningDelta, TextDelta, ToolCallDelta
-from .building import block, call, failure, finish, index, leftovers, usage, words
-from .fields import get, is_record, number, string
+from .chunks import block, call, failure, finish, get, index, is_record, leftovers, number, string, usage, words
 
 if TYPE_CHECKING:
     from .._deltas import Block, Delta, FinishReason
@@ -43,13 +42,13 @@ EVENTS: Final = frozenset({
 
 
 def is_chunk(chunk: object) -> bool:
-    """Whether this is a chunk of this format."""
+    """Tell whether this is a chunk of this format."""
     kind = string(chunk, "type")
     return kind in EVENTS or kind in SILENT or (kind in LEFT_OUT and kind != "debug")
 
 
 def deltas(chunk: object) -> list[Delta]:
-    """What the chunk says."""
+    """Return the deltas of the chunk."""
     kind = string(chunk, "type") or "chunk"
     delta = get(chunk, "delta")
     message = get(delta, "message")

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..._missing import MISSING
 from .._deltas import Finish, Ignored, Leaf, MessageStart, ReasoningDelta, TextDelta, ToolCallDelta
-from .building import call, failure, finish, leftovers, usage, words
-from .fields import get, is_record, items, number, says, string
+from .chunks import call, failure, finish, get, is_record, items, leftovers, number, says, string, usage, words
 
 if TYPE_CHECKING:
     from .._deltas import Delta, FinishReason
@@ -54,7 +53,7 @@ LEFT_OUT: Final = frozenset({
 
 
 def is_chunk(chunk: object) -> bool:
-    """Whether this is a chunk of this format."""
+    """Tell whether this is a chunk of this format."""
     if isinstance(get(chunk, "candidates"), (list, tuple)):
         return True
     if is_record(get(chunk, "usageMetadata", "usage_metadata")) or _blocked(chunk):
@@ -63,7 +62,7 @@ def is_chunk(chunk: object) -> bool:
 
 
 def deltas(chunk: object) -> list[Delta]:
-    """What the chunk says."""
+    """Return the deltas of the chunk."""
     found: list[Delta] = []
     for candidate in items(chunk, "candidates"):
         found += _candidate(chunk, candidate)

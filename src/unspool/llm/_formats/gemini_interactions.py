@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from .._deltas import BlockEnd, Ignored, MessageStart, ReasoningDelta, TextDelta
-from .building import block, call, failure, finish, index, usage, words
-from .fields import get, is_record, number, says, string
+from .chunks import block, call, failure, finish, get, index, is_record, number, says, string, usage, words
 
 if TYPE_CHECKING:
     from .._deltas import Delta, FinishReason
@@ -28,12 +27,12 @@ LEFT_OUT: Final = frozenset({"audio", "document", "image", "text_annotation", "t
 
 
 def is_chunk(chunk: object) -> bool:
-    """Whether this is a chunk of this format."""
+    """Tell whether this is a chunk of this format."""
     return string(chunk, "event_type") is not None
 
 
 def deltas(chunk: object) -> list[Delta]:
-    """What the chunk says."""
+    """Return the deltas of the chunk."""
     kind = string(chunk, "event_type") or "chunk"
     if kind == "step.delta":
         return _delta(chunk)

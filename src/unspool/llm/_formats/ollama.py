@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from .._deltas import Finish, Ignored, MessageStart, ReasoningDelta, TextDelta
-from .building import call, failure, finish, index, leftovers, usage, words
-from .fields import get, is_record, items, number, says, string
+from .chunks import call, failure, finish, get, index, is_record, items, leftovers, number, says, string, usage, words
 
 if TYPE_CHECKING:
     from .._deltas import Delta, FinishReason
@@ -31,14 +30,14 @@ COUNTS: Final = (
 
 
 def is_chunk(chunk: object) -> bool:
-    """Whether this is a chunk of this format."""
+    """Tell whether this is a chunk of this format."""
     if string(chunk, "error") is not None:
         return True
     return isinstance(get(chunk, "done"), bool) and is_record(get(chunk, "message"))
 
 
 def deltas(chunk: object) -> list[Delta]:
-    """What the chunk says."""
+    """Return the deltas of the chunk."""
     found = _message(chunk, get(chunk, "message"))
     if get(chunk, "done") is True:
         found += finish(chunk, "done_reason", REASONS) or [Finish("stop")]

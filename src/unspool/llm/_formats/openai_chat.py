@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from ..._missing import MISSING
 from .._deltas import Ignored, MessageStart, ReasoningDelta, RefusalDelta, TextDelta, ToolCallDelta
-from .building import call, failure, finish, index, leftovers, listed, text, usage, words
-from .fields import get, is_record, items, number, says, string
+from .chunks import call, failure, finish, get, index, is_record, items, leftovers, number, says, string, usage, words
 
 if TYPE_CHECKING:
     from .._deltas import Delta, FinishReason, Index
@@ -57,22 +56,22 @@ def is_chunk(chunk: object) -> bool:
 
 
 def deltas(chunk: object) -> list[Delta]:
-    """What the chunk says."""
-    kind = text(chunk, "type")
+    """Return the deltas of the chunk."""
+    kind = string(chunk, "type")
     if kind is not None:
         if kind.startswith(REPEATED):
             return []
         if kind == "chunk":
             chunk = get(chunk, "chunk")
     found: list[Delta] = []
-    for choice in listed(chunk, "choices"):
+    for choice in items(chunk, "choices"):
         _add_choice(found, chunk, choice)
     counted = get(chunk, "usage")
     if not says(counted) and (around := get(chunk, "x_groq")) is not MISSING:
         counted = get(around, "usage")
     if counted is not MISSING:
         found += _usage(counted)
-    error = chunk if text(chunk, "object") == "error" else get(chunk, "error")
+    error = chunk if string(chunk, "object") == "error" else get(chunk, "error")
     if error is not MISSING:
         found += failure(error)
     return found if found or is_chunk(chunk) else [Ignored("chunk")]
@@ -100,9 +99,9 @@ def _add_choice(found: list[Delta], chunk: object, choice: object) -> None:
 def _add_delta(found: list[Delta], chunk: object, delta: object, at: int) -> None:
     came = _fields(delta)  # most have one, and there is one delta for every few characters
     if "role" in came:
-        role = text(delta, "role")
+        role = string(delta, "role")
         if role:
-            found.append(MessageStart(role, text(chunk, "id") or None, text(chunk, "model") or None, at))
+            found.append(MessageStart(role, string(chunk, "id") or None, string(chunk, "model") or None, at))
     if "reasoning_content" in came or "reasoning" in came:
         reasoning = "reasoning_content" if says(get(delta, "reasoning_content")) else "reasoning"
         found += words(ReasoningDelta, delta, reasoning, choice=at)
@@ -111,7 +110,7 @@ def _add_delta(found: list[Delta], chunk: object, delta: object, at: int) -> Non
     if "refusal" in came:
         found += words(RefusalDelta, delta, "refusal", choice=at)
     if "tool_calls" in came:
-        for tool_call in listed(delta, "tool_calls"):
+        for tool_call in items(delta, "tool_calls"):
             found += _tool_call(tool_call, at)
     if "function_call" in came:
         found += _function(get(delta, "function_call"), "function_call", at)
@@ -146,10 +145,10 @@ def _content(delta: object, at: int) -> list[Delta]:
 def _tool_call(tool_call: object, at: int) -> list[Delta]:
     if not is_record(tool_call):
         return [Ignored("tool_calls")]
-    number, named = index(tool_call, "index"), text(tool_call, "id")
+    number, named = index(tool_call, "index"), string(tool_call, "id")
     custom = get(tool_call, "custom")
     if custom is not MISSING and is_record(custom):
-        return call(custom, "input", index=number, id=named, tool=text(custom, "name"), kind="custom", choice=at)
+        return call(custom, "input", index=number, id=named, tool=string(custom, "name"), kind="custom", choice=at)
     function = get(tool_call, "function")
     found = _function(function, "function", at, number, named)
     return found if is_record(function) else [ToolCallDelta(number, named, choice=at), *found]
@@ -157,7 +156,7 @@ def _tool_call(tool_call: object, at: int) -> list[Delta]:
 
 def _function(function: object, name: str, at: int, number: Index = MISSING, id: str | None = None) -> list[Delta]:
     if is_record(function):
-        tool = text(function, "name")
+        tool = string(function, "name")
         return call(function, "arguments", index=number, id=id, tool=tool, kind="function", choice=at)
     return [Ignored(name)] if says(function) else []
 

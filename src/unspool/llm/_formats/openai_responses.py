@@ -12,8 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from .._deltas import Finish, Ignored, MessageStart, ReasoningDelta, RefusalDelta, TextDelta
-from .building import block, call, failure, index, usage, words
-from .fields import get, is_record, items, number, string
+from .chunks import block, call, failure, get, index, is_record, items, number, string, usage, words
 
 if TYPE_CHECKING:
     from .._deltas import CallKind, Delta, FinishReason
@@ -66,7 +65,7 @@ LEFT_OUT: Final = (
 
 
 def is_chunk(chunk: object) -> bool:
-    """Whether this is a chunk of this format."""
+    """Tell whether this is a chunk of this format."""
     kind = string(chunk, "type") or ""
     if kind == "error":
         return number(chunk, "sequence_number") is not None or string(chunk, "message") is not None
@@ -74,7 +73,7 @@ def is_chunk(chunk: object) -> bool:
 
 
 def deltas(chunk: object) -> list[Delta]:
-    """What the chunk says."""
+    """Return the deltas of the chunk."""
     kind = string(chunk, "type") or "chunk"
     stem, _, what = kind.rpartition(".")
     if kind in SILENT:
