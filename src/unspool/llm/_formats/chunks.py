@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MAX_DEPTH",
     "block",
+    "block_text",
     "call",
     "failure",
     "finish",
@@ -40,7 +41,6 @@ __all__ = [
     "says",
     "string",
     "usage",
-    "words",
 ]
 
 MAX_DEPTH: Final = 128
@@ -220,7 +220,7 @@ def _scalar(value: object) -> object:
 # ---- deltas ------------------------------------------------------------------------------------------
 
 
-def words(
+def block_text(
     kind: type[TextDelta | ReasoningDelta | RefusalDelta],
     source: object,
     name: str,
