@@ -32,7 +32,7 @@ from unspool.llm._deltas import (
     Usage,
     Whole,
 )
-from unspool.llm._formats import fields
+from unspool.llm._formats import chunks
 from unspool.llm._formats.registry import FORMATS, deltas_for, detect
 
 if TYPE_CHECKING:
@@ -344,16 +344,16 @@ def test_plain_data() -> None:
 
     value = SimpleNamespace(b=(1, True, None, 0.5), a={"c": Color.RED, 3: "no text, no key"}, d=b"raw", e=[])
     expected = {"b": [1, True, None, 0.5], "a": {"c": "RED"}, "d": "b'raw'", "e": []}
-    assert repr(fields.plain(value)) == repr(expected)
+    assert repr(chunks.plain(value)) == repr(expected)
 
 
 def test_nested_too_deep() -> None:
     """Arguments nested deeper than the limit, or in themselves, are left out; nothing recurses."""
     deep: Any = 1
-    for _ in range(fields.MOST_DEPTH):
+    for _ in range(chunks.MAX_DEPTH):
         deep = [deep]
-    assert fields.plain(deep) == deep
-    assert fields.plain([deep]) is MISSING
+    assert chunks.plain(deep) == deep
+    assert chunks.plain([deep]) is MISSING
     endless: dict[str, Any] = {}
     endless["a"] = [endless, endless]
     assert deltas_for("openai-chat")(function(arguments=endless)) == [*one_call(0), Ignored("arguments")]
@@ -364,9 +364,9 @@ def test_nested_too_deep() -> None:
 @pytest.mark.parametrize("value", ["text", b"", 1, 0.5, None, MISSING, [], (), {1}, range(3), dict, enum.Enum])
 def test_values_are_no_records(value: object) -> None:
     """Numbers, texts and lists have attributes, which are no fields."""
-    assert not fields.is_record(value)
-    assert fields.get(value, "index") is MISSING
-    assert fields.names(value) == []
+    assert not chunks.is_record(value)
+    assert chunks.get(value, "index") is MISSING
+    assert chunks.names(value) == []
 
 
 # ---- which format ------------------------------------------------------------------------------------

@@ -168,7 +168,7 @@ def test_cutting_deltas_changes_nothing(recording: FilePath) -> None:
                 cut = reduce(reduce(state, left), right)
                 assert (cut.content, cut.reasoning) == (whole.content, whole.reasoning)
                 if not isinstance(delta, TextDelta | ReasoningDelta):
-                    last = whole._roll.last
+                    last = whole._directory.last
                     assert seen_call(cut._calls[last]) == seen_call(whole._calls[last])
             if cut is not state:
                 assert cut.dump() == whole.dump()

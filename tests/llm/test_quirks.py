@@ -10,7 +10,7 @@ from tests.support.messages import CITY, after, call, codes, ended, piece, value
 from unspool import MISSING
 from unspool.llm import Config, Quirk, deltas_for, finish, reduce, reduce_chunk, start
 from unspool.llm._deltas import BlockEnd, Finish, Ignored, ToolCallDelta, Whole
-from unspool.llm._quirks import MOST_DETAILS, SENTENCES, Diagnostic
+from unspool.llm._diagnostics import MAX_DETAILS, QUIRK_SENTENCES, Diagnostic
 
 if TYPE_CHECKING:
     from unspool.llm import MessageState
@@ -195,9 +195,9 @@ def test_nothing_else_is_noticed(quirk: Quirk) -> None:
 
 def test_every_quirk_has_a_sentence() -> None:
     """A closed set: each can be told in words, with its call, its detail and how often."""
-    assert set(SENTENCES) == set(Quirk)
+    assert set(QUIRK_SENTENCES) == set(Quirk)
     assert str(Diagnostic(Quirk.NO_INDEX, 2)) == "call 2: a piece of the call has no index"
-    assert str(Diagnostic(Quirk.UNKNOWN_EVENT, None, "x", 3)) == "something that nobody knows: x (3 times)"
+    assert str(Diagnostic(Quirk.UNKNOWN_EVENT, None, "x", 3)) == "unknown event: x (3 times)"
 
 
 # Ids and indexes in more ways
@@ -476,9 +476,9 @@ def test_unknown_events_are_counted() -> None:
         Diagnostic(Quirk.UNKNOWN_EVENT, None, "new", 2),
         Diagnostic(Quirk.UNKNOWN_EVENT, None, "other", 1),
     )
-    many = after([Ignored(f"{number}" * 100) for number in range(3 * MOST_DETAILS)])
-    assert len(many.diagnostics) == MOST_DETAILS + 1
-    assert sum(diagnostic.count for diagnostic in many.diagnostics) == 3 * MOST_DETAILS
+    many = after([Ignored(f"{number}" * 100) for number in range(3 * MAX_DETAILS)])
+    assert len(many.diagnostics) == MAX_DETAILS + 1
+    assert sum(diagnostic.count for diagnostic in many.diagnostics) == 3 * MAX_DETAILS
     assert max(len(diagnostic.detail) for diagnostic in many.diagnostics) < 100
 
 

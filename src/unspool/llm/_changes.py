@@ -1,16 +1,16 @@
-"""What changed from one state of a message to the next, as events: for those who pass on what is new.
+"""Events: the differences between two states of a message.
 
-started               a message has begun
-content               more text of the answer              with is_whole: all of it, in place of what there was
+started               the message has begun
+content               more text of the answer              with is_whole: all of it, which replaces the text before
 reasoning, refusal    more of those, likewise
 content_value         the structured output has grown
-tool_call_started     a call is known
+tool_call_started     a call has begun
 tool_arguments        more of its arguments, likewise
 tool_call_completed   a call is whole and valid: it can be run
-tool_call_failed      a call never will be
+tool_call_failed      a call cannot become complete
 usage                 tokens were counted
-diagnostic            something odd was noticed
-finished              the message has ended, well or not
+diagnostic            an oddity was noticed
+finished              the message has ended, successfully or not
 """
 
 # Compiled with mypyc.
@@ -18,15 +18,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Final, final
 
-from ._parts import Record
+from ._calls import arguments_in
+from ._deltas import Record
+from ._message import new_diagnostics, texts_of
 from ._texts import NO_TEXT
 
 if TYPE_CHECKING:
     from ._calls import ToolCall
     from ._deltas import Usage
-    from ._quirks import Diagnostic
-    from ._state import MessageState
-    from ._texts import Text, Words
+    from ._diagnostics import Diagnostic
+    from ._message import MessageState
+    from ._texts import BlockTexts, TextVersion
 
 __all__ = [
     "ContentAdded",
@@ -47,7 +49,7 @@ __all__ = [
 
 
 class MessageEvent(Record):
-    """One thing that changed; `kind` names it."""
+    """One change of a message; `kind` names it."""
 
     __slots__ = ()
     kind: ClassVar[str] = ""
@@ -55,7 +57,7 @@ class MessageEvent(Record):
 
 @final
 class MessageStarted(MessageEvent):
-    """It is known who speaks, or which message this is."""
+    """The role, id or model of the message became known."""
 
     __slots__ = ("id", "model", "role")
     __match_args__ = ("role", "id", "model")
@@ -68,7 +70,7 @@ class MessageStarted(MessageEvent):
 
 
 class TextAdded(MessageEvent):
-    """More text; with `is_whole` it is all of it, and takes the place of what there was."""
+    """More text; with `is_whole`, the whole text, which replaces the text before."""
 
     __slots__ = ("is_whole", "text")
     __match_args__ = ("text", "is_whole")
@@ -96,7 +98,7 @@ class ReasoningAdded(TextAdded):
 
 @final
 class RefusalAdded(TextAdded):
-    """More of the words in which the model declines."""
+    """More of the text in which the model declines."""
 
     __slots__ = ()
     kind: ClassVar[str] = "refusal"
@@ -104,7 +106,7 @@ class RefusalAdded(TextAdded):
 
 @final
 class ContentValueChanged(MessageEvent):
-    """The structured output as it stands now."""
+    """The structured output so far."""
 
     __slots__ = ("value",)
     __match_args__ = ("value",)
@@ -115,7 +117,7 @@ class ContentValueChanged(MessageEvent):
 
 
 class CallEvent(MessageEvent):
-    """Something about a call, with the call as it is now."""
+    """A change of a call, with the call as it is now."""
 
     __slots__ = ("call",)
     __match_args__ = ("call",)
@@ -126,7 +128,7 @@ class CallEvent(MessageEvent):
 
 @final
 class ToolCallStarted(CallEvent):
-    """A call is known; its name and id may still be to come."""
+    """A call has begun; its name and id may still follow."""
 
     __slots__ = ()
     kind: ClassVar[str] = "tool_call_started"
@@ -134,7 +136,7 @@ class ToolCallStarted(CallEvent):
 
 @final
 class ToolArgumentsAdded(MessageEvent):
-    """More text of the arguments of a call; with `is_whole` it is all of it, and takes the place of what there was."""
+    """More text of the arguments of a call; with `is_whole`, the whole text, which replaces the text before."""
 
     __slots__ = ("call", "is_whole", "text")
     __match_args__ = ("call", "text", "is_whole")
@@ -176,7 +178,7 @@ class UsageCounted(MessageEvent):
 
 @final
 class Noticed(MessageEvent):
-    """Something odd was noticed for the first time."""
+    """An oddity occurred for the first time."""
 
     __slots__ = ("diagnostic",)
     __match_args__ = ("diagnostic",)
@@ -188,7 +190,7 @@ class Noticed(MessageEvent):
 
 @final
 class MessageFinished(MessageEvent):
-    """The message has ended: `state` is the last one, with the error if there is one."""
+    """The message has ended. `state` is its last state, with the error if there is one."""
 
     __slots__ = ("state",)
     __match_args__ = ("state",)
@@ -199,32 +201,31 @@ class MessageFinished(MessageEvent):
 
 
 def changes(before: MessageState, after: MessageState) -> list[MessageEvent]:
-    """What changed between two states of one message. The cost is that of the change, not of the message."""
+    """Return the changes between two states of one message. The cost depends on the changes, not on the message."""
     events: list[MessageEvent] = []
     if (before.role, before.id, before.model) != (after.role, after.id, after.model):
         events.append(MessageStarted(after.role, after.id, after.model))
-    _text_changes(ReasoningAdded, before._reasoning, after._reasoning, events)
-    _text_changes(ContentAdded, before._content, after._content, events)
-    _text_changes(RefusalAdded, before._refusal, after._refusal, events)
+    old_reasoning, old_content, old_refusal = texts_of(before)
+    reasoning, content, refusal = texts_of(after)
+    _add_text_changes(ReasoningAdded, old_reasoning, reasoning, events)
+    _add_text_changes(ContentAdded, old_content, content, events)
+    _add_text_changes(RefusalAdded, old_refusal, refusal, events)
     if after.content_value is not before.content_value:
         events.append(ContentValueChanged(after.content_value))
-    calls, begun = before._tool_calls, after._tool_calls[len(before._tool_calls) :]
-    for was, call in zip(calls, after._tool_calls, strict=False):
+    known = before.tool_calls
+    for index, call in enumerate(after.tool_calls):
+        was = known[index] if index < len(known) else None
         if was is not call:
-            _call_changes(was, call, events)
-    for call in begun:
-        _call_changes(None, call, events)
+            _add_call_changes(was, call, events)
     if after.usage is not None and after.usage is not before.usage:
         events.append(UsageCounted(after.usage))
-    if after._notes is not before._notes:
-        known = len(before.diagnostics)
-        events += [Noticed(diagnostic) for diagnostic in after.diagnostics[known:]]
+    events += [Noticed(diagnostic) for diagnostic in new_diagnostics(before, after)]
     if after.is_finished and not before.is_finished:
         events.append(MessageFinished(after))
     return events
 
 
-def _text_changes(kind: type[TextAdded], before: Words, after: Words, events: list[MessageEvent]) -> None:
+def _add_text_changes(kind: type[TextAdded], before: BlockTexts, after: BlockTexts, events: list[MessageEvent]) -> None:
     if before is after:
         return
     last = len(before.texts) - 1
@@ -233,7 +234,9 @@ def _text_changes(kind: type[TextAdded], before: Words, after: Words, events: li
         if at > last:
             added.append(str(text))
         elif before.texts[at] is not text:
-            new = _added(before.texts[at], text) if at == last else None  # what stood behind it has moved on
+            new = (
+                _added(before.texts[at], text) if at == last else None
+            )  # growth before the last block moves later text
             if new is None:
                 events.append(kind(str(after), True))
                 return
@@ -241,18 +244,18 @@ def _text_changes(kind: type[TextAdded], before: Words, after: Words, events: li
     events.append(kind("".join(added)))
 
 
-def _added(before: Text, after: Text) -> str | None:
-    """The text that was added; None if other text took the place of what there was."""
+def _added(before: TextVersion, after: TextVersion) -> str | None:
+    """Return the added text; None if other text replaced the text before."""
     if before.length == 0:
         return str(after)
     return after.since(before.length) if after.origin is before.origin else None
 
 
-def _call_changes(before: ToolCall | None, call: ToolCall, events: list[MessageEvent]) -> None:
+def _add_call_changes(before: ToolCall | None, call: ToolCall, events: list[MessageEvent]) -> None:
     if before is None:
         events.append(ToolCallStarted(call))
-    text = call._arguments.text
-    known = NO_TEXT if before is None else before._arguments.text
+    text = arguments_in(call).text
+    known = NO_TEXT if before is None else arguments_in(before).text
     if known is not text:
         added = _added(known, text)
         events.append(ToolArgumentsAdded(call, str(text), True) if added is None else ToolArgumentsAdded(call, added))

@@ -1,4 +1,4 @@
-"""What a message is to be read as: the type of its answer, the tools that it may call, and how it is read."""
+"""The configuration of a message: the type of its answer, its tools, and the options of the parser."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, cast, final
 from .._errors import OptionsError
 from .._options import chosen_options
 from ..typed._partials import partial
-from ._document import Document
+from ._texts import JSONDocument
 
 if TYPE_CHECKING:
     from typing import Any, NoReturn
@@ -19,21 +19,22 @@ if TYPE_CHECKING:
 __all__ = ["OUTPUT", "Config"]
 
 OUTPUT: Final = "output"
-"""The tool that a model without structured output is given for it. No other tool can have this name."""
+"""The name of the tool that emulates structured output. No other tool can have this name."""
 
 
 @final
 class Config:
-    """How to read messages. It is made once and never changes; any number of messages can start from it.
+    """How to read messages. A config is immutable; any number of messages can start from it.
 
-    `response_schema` is the type of the answer: whatever `unspool.typed.partial` takes. The answer is the content, or,
-    with `emulate_structured_output`, the arguments of a tool named "output", which is then never shown as a call.
-    `tools` are the tools by name, each with the type of its arguments, or None. Only the choice with number `choice`
-    is followed. With `extract` the answer may stand in other text. `early` is that of `partial`; `options` say how
-    JSON is read, but for what follows a value and for what is done after errors, which is settled.
+    `response_schema` is the type of the answer: any type that `unspool.typed.partial` accepts. The answer is the
+    content or, with `emulate_structured_output`, the arguments of a tool named "output", which is never shown as a
+    call. `tools` maps the names of tools to the types of their arguments, or to None. `choice` is the number of the
+    choice to follow. With `extract` the answer may be surrounded by other text. `early` has the same meaning as in
+    `partial`. `options` are the options of the JSON parser, except `multiple`, `trailing` and `on_error`, which are
+    fixed.
 
-    A stream that ends without a reason to finish has most likely been cut: that is an error, unless
-    ``requires_finish=False`` says that the provider never gives any.
+    A stream without a finish reason was most likely cut, which is an error. Set ``requires_finish=False`` for a
+    provider that never sends one.
     """
 
     __slots__ = (
@@ -55,9 +56,9 @@ class Config:
     options: Options
     requires_finish: bool
     tools: dict[str, Resolver[Any] | None]
-    """By name, each with what resolves its arguments."""
-    _answer: Document | None
-    _blank: Document
+    """The resolvers of the arguments by the names of the tools."""
+    _answer: JSONDocument | None
+    _blank: JSONDocument
 
     def __init__(
         self,
@@ -90,27 +91,27 @@ class Config:
             "options": options,
             "requires_finish": requires_finish,
             "tools": {name: None if kind is None else partial(kind, early=early) for name, kind in types.items()},
-            "_blank": Document.begin(options, None),
-            "_answer": None if resolver is None else Document.begin(options, resolver, extract=extract),
+            "_blank": JSONDocument.begin(options, None),
+            "_answer": None if resolver is None else JSONDocument.begin(options, resolver, extract=extract),
         }
         for name, value in settled.items():
             object.__setattr__(self, name, value)
 
     @property
-    def answer(self) -> Document | None:
-        """The structured output before any text; None if there is to be none."""
+    def answer(self) -> JSONDocument | None:
+        """The structured output before any text; None without a `response_schema`."""
         return self._answer
 
-    def arguments_of(self, tool: str | None) -> Document:
-        """The arguments of a tool before any text."""
+    def arguments_of(self, tool: str | None) -> JSONDocument:
+        """Return the arguments of a tool before any text."""
         answer = self._answer
         if tool == OUTPUT and self.emulate_structured_output and answer is not None:
-            return Document.begin(self.options, answer.resolver)
+            return JSONDocument.begin(self.options, answer.resolver)
         resolver = None if tool is None else self.tools.get(tool)
-        return self._blank if resolver is None else Document.begin(self.options, resolver)
+        return self._blank if resolver is None else JSONDocument.begin(self.options, resolver)
 
     def as_dict(self) -> dict[str, object]:
-        """What a state depends on, but for the types, as plain data."""
+        """Return the settings that a state depends on, without the types, as plain data."""
         return {
             "structured": self._answer is not None,
             "emulated": self.emulate_structured_output,

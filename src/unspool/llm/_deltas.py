@@ -1,33 +1,33 @@
-"""The deltas: what a chunk of any provider says, in one neutral form.
+"""Deltas: the content of a provider's chunk in one neutral form.
 
-A chunk becomes a list of deltas, in the order in which things stand in it (`formats/` has one file for each wire
-format). A delta repeats what the wire said and judges nothing: which call an index or an id means, whether arguments
-are whole and whether a finish is plausible is learned later, over the whole message.
+`_formats` turns each chunk into a list of deltas, in the order of the chunk. A delta repeats the wire and draws no
+conclusions. The reducer (`_message`) sees the whole message: it decides which call an index or an id means, whether
+arguments are whole and whether a finish is plausible.
 
     MessageStart     a message begins: role, id, model
-    TextDelta        more text                         each may say "this is the whole text of the block, again"
-    ReasoningDelta   more reasoning
-    RefusalDelta     more of a refusal
-    ToolCallDelta    something about a tool call       arguments: a piece of text, Whole, or Leaf values by path
-    BlockEnd         a numbered block has ended, whatever was in it
+    TextDelta        more text of the answer           with `is_whole`: the whole text of the block, again
+    ReasoningDelta   more reasoning, likewise
+    RefusalDelta     more of a refusal, likewise
+    ToolCallDelta    news about a tool call            arguments: more text, `Whole`, or `Leaf` values by path
+    BlockEnd         a numbered block has ended, whatever its content
     Usage            tokens counted so far
     Finish           why the model stopped
-    ProviderError    the provider failed, here, in the middle of the stream
-    Ignored          something that has no place in a message, or that nobody knows
+    ProviderError    the provider failed in the middle of the stream
+    Ignored          content without a place in a message, or unknown content
 """
 
 # Compiled with mypyc.
 from __future__ import annotations
 
-from typing import Final, Literal, final
+from typing import ClassVar, Final, Literal, final
 
-from .._missing import MISSING
-from ._parts import Arguments, Block, Index, Leaf, Record, Whole
+from .._missing import MISSING, MissingType
 
 __all__ = [
     "Arguments",
     "Block",
     "BlockEnd",
+    "BlockTextDelta",
     "CallKind",
     "Delta",
     "Finish",
@@ -38,6 +38,7 @@ __all__ = [
     "MessageStart",
     "ProviderError",
     "ReasoningDelta",
+    "Record",
     "RefusalDelta",
     "TextDelta",
     "ToolCallDelta",
@@ -45,15 +46,88 @@ __all__ = [
     "Whole",
 ]
 
+Block = tuple[int | str, ...]
+"""A block of a message: its numbers on the wire, from the outside in. Empty if the format has no blocks."""
+
+Index = int | str | MissingType | None
+"""An index as the wire had it: a number, a string, null, or absent (`MISSING`)."""
+
 FinishReason = Literal["stop", "length", "tool_calls", "content_filter", "refusal", "error", "other"]
-"""Why a model stops, in the words of all providers."""
+"""Why a model stops, in terms common to all providers."""
 
 CallKind = Literal["function", "custom", "server"]
-"""What is called: a function with JSON arguments, a tool that takes free text, or one that the provider runs itself."""
+"""The kind of a call: a function with JSON arguments, a tool with free text, or a tool that the provider runs."""
+
+
+class Record:
+    """An immutable record: compares by its fields, and shows only fields that carry information."""
+
+    __slots__ = ()
+    __match_args__: ClassVar[tuple[str, ...]] = ()
+
+    def _fields(self) -> tuple[object, ...]:
+        return tuple([getattr(self, name) for name in self.__match_args__])
+
+    def __repr__(self) -> str:
+        shown = [
+            f"{name}={value!r}"
+            for name, value in zip(self.__match_args__, self._fields(), strict=True)
+            if not _is_silent(name, value)
+        ]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Record):
+            return NotImplemented
+        return type(self) is type(other) and self._fields() == other._fields()
+
+    def __hash__(self) -> int:
+        scalars = [field for field in self._fields() if isinstance(field, (str, int, float))]
+        return hash((type(self).__name__, *scalars))  # other fields may hold dicts
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), self._fields()
+
+
+def _is_silent(name: str, value: object) -> bool:
+    if value is None:
+        return name not in {"index", "value"}  # in these, null differs from absent
+    return value is MISSING or value is False or value == () or (name == "choice" and not value)
+
+
+@final
+class Whole(Record):
+    """All arguments of a call at once, as text or as a plain value. Parts of them may have come before."""
+
+    __slots__ = ("value",)
+    __match_args__ = ("value",)
+
+    def __init__(self, value: object) -> None:
+        self.value: Final = value
+
+
+@final
+class Leaf(Record):
+    """One value inside the arguments: its JSONPath, and the value or, for a string, the next piece of it.
+
+    The value is `MISSING` if the wire names a path without a value; None is a null.
+    """
+
+    __slots__ = ("path", "value", "will_continue")
+    __match_args__ = ("path", "value", "will_continue")
+
+    def __init__(self, path: str, value: object = MISSING, will_continue: bool = False) -> None:
+        self.path: Final = path
+        self.value: Final = value
+        self.will_continue: Final = will_continue
+
+
+Arguments = str | Whole | tuple[Leaf, ...] | None
+"""More text of the arguments, all arguments at once, some of their leaves, or nothing."""
 
 
 class Delta(Record):
-    """One thing that a chunk says. `choice` tells which of several answers it belongs to."""
+    """One statement of a chunk. `choice` is the number of the answer that it belongs to."""
 
     __slots__ = ()
 
@@ -62,7 +136,7 @@ class Delta(Record):
 class MessageStart(Delta):
     """A message has begun.
 
-    Some formats say so once, others on every chunk: it is another message only when its id is another one.
+    Some formats send this once, others with every chunk. Only another id can mean another message.
     """
 
     __slots__ = ("choice", "id", "model", "role")
@@ -77,8 +151,8 @@ class MessageStart(Delta):
         self.choice: Final = choice
 
 
-class Words(Delta):
-    """More of what the model says: the new text, or with `is_whole` the whole text of the block once more."""
+class BlockTextDelta(Delta):
+    """More text of a block: the new text, or with `is_whole` the whole text of the block again."""
 
     __slots__ = ("block", "choice", "is_whole", "text")
     __match_args__ = ("text", "block", "is_whole", "choice")
@@ -91,21 +165,21 @@ class Words(Delta):
 
 
 @final
-class TextDelta(Words):
+class TextDelta(BlockTextDelta):
     """More of the answer."""
 
     __slots__ = ()
 
 
 @final
-class ReasoningDelta(Words):
-    """More of the reasoning before the answer, or of a summary of it."""
+class ReasoningDelta(BlockTextDelta):
+    """More of the reasoning, or of its summary."""
 
     __slots__ = ()
 
 
 @final
-class RefusalDelta(Words):
+class RefusalDelta(BlockTextDelta):
     """More of the text in which the model declines to answer."""
 
     __slots__ = ()
@@ -113,10 +187,10 @@ class RefusalDelta(Words):
 
 @final
 class ToolCallDelta(Delta):
-    """Something about a tool call. All of it is as it came: empty, repeated, or missing.
+    """News about a tool call. All fields are as the wire had them: empty, repeated, or missing.
 
-    `counts_blocks` says that the index numbers the blocks of the message, text included, and not its calls: gaps mean
-    nothing. `kind` is None where the chunk does not tell; `is_done` when it tells that the call is whole.
+    With `counts_blocks` the index numbers the blocks of the message, text included, instead of its calls: gaps mean
+    nothing. `kind` is None if the chunk does not name it. `is_done` means that the chunk declares the call whole.
     """
 
     __slots__ = ("arguments", "choice", "counts_blocks", "id", "index", "is_done", "kind", "name")
@@ -145,7 +219,7 @@ class ToolCallDelta(Delta):
 
 @final
 class BlockEnd(Delta):
-    """The block with this number has ended. If there is a call in it, the call is whole; the chunk does not tell."""
+    """The block with this number has ended. A call in this block is whole; the chunk does not say if there is one."""
 
     __slots__ = ("choice", "index")
     __match_args__ = ("index", "choice")
@@ -157,10 +231,10 @@ class BlockEnd(Delta):
 
 @final
 class Usage(Delta):
-    """Tokens counted so far; None where this chunk does not tell. A later count replaces an earlier one.
+    """Tokens counted so far; None if this chunk has no such count. A later count replaces an earlier one.
 
-    In all formats input is everything the model has read, cached or not, and output everything it has written,
-    reasoning included, as far as the provider tells. `raw` is the provider's own account.
+    In all formats, input includes cached tokens and output includes reasoning, if the provider reports them. `raw` is
+    the provider's own record.
     """
 
     __slots__ = ("input_tokens", "output_tokens", "raw", "told_total")
@@ -180,13 +254,13 @@ class Usage(Delta):
 
     @property
     def total_tokens(self) -> int | None:
-        """All tokens, as the provider counts them; the sum of both where it does not."""
+        """All tokens: the provider's own total, or else the sum of input and output."""
         if self.told_total is not None or self.input_tokens is None or self.output_tokens is None:
             return self.told_total
         return self.input_tokens + self.output_tokens
 
     def over(self, older: Usage | None) -> Usage:
-        """What is known when this comes after `older`."""
+        """Return these counts, with the counts of `older` where these have none."""
         if older is None:
             return self
         return Usage(
@@ -199,7 +273,7 @@ class Usage(Delta):
 
 @final
 class Finish(Delta):
-    """The model has stopped: why, in the words of all providers, and `raw`, in the words of this one."""
+    """The model has stopped. `reason` is common to all providers; `raw` is the provider's own word."""
 
     __slots__ = ("choice", "raw", "reason")
     __match_args__ = ("reason", "raw", "choice")
@@ -212,7 +286,7 @@ class Finish(Delta):
 
 @final
 class ProviderError(Delta):
-    """The provider has failed in the middle of the stream. `code` is its own word for it."""
+    """The provider failed in the middle of the stream. `code` is its own code for the error."""
 
     __slots__ = ("code", "message", "raw")
     __match_args__ = ("message", "code", "raw")
@@ -225,7 +299,7 @@ class ProviderError(Delta):
 
 @final
 class Ignored(Delta):
-    """Something was left out. `is_known`: on purpose, a message has no place for it; otherwise nobody knows it."""
+    """Content that was left out. With `is_known` a message has no place for it; otherwise it is unknown."""
 
     __slots__ = ("is_known", "kind")
     __match_args__ = ("kind", "is_known")

@@ -1,38 +1,166 @@
-"""`MessageStream`: a source of chunks, and the states of the message that they make.
+"""`MessageStream`: a source of chunks, and the states of the message in it.
 
-A source is iterated over, or awaited: two loops that differ in how they get the next item, and in nothing else.
+Sources are iterated over or awaited. The two loops differ only in how they get the next item: `StateQueue` does the
+rest for both.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, Any, cast, final
 
 from .._errors import OptionsError
+from ._calls import GateStatus
 from ._changes import changes
 from ._config import Config
-from ._faults import Fault
-from ._reading import Reading
-from ._sources import aclose_source, close_source, items_of, status_of
+from ._deltas import Delta, Finish, Ignored
+from ._diagnostics import Fault, MessageError
+from ._formats.registry import deltas_for, detect
+from ._lines import StreamError
+from ._message import fail, finish, reduce, reduce_chunk, start
+from ._sources import Payloads, aclose_source, close_source, failure_of, items_of, refusal_of, status_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Generator, Iterator, Mapping
+    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping
     from types import TracebackType
 
     from .._options import Options
+    from ._calls import Gate, ToolCall
     from ._changes import MessageEvent
     from ._message import MessageState
-    from ._reading import OnReady
+
+    OnReady = Callable[[ToolCall, Gate], object]
 
 __all__ = ["MessageStream"]
 
 
 @final
-class MessageStream:
-    """The message that a source of chunks makes, while it comes.
+class GateWatch:
+    """The gate at one path, for every call of one tool, with its last status."""
 
-    The source is whatever has chunks: a list or a generator of them, dicts or objects; a stream of a provider's own
-    library; an HTTP response of httpx or requests; bytes. Iterating gives a state for each chunk that
-    changed something, and last the finished one. With ``async for`` the source is awaited.
+    def __init__(self, tool: str, path: str, callback: OnReady) -> None:
+        self._tool = tool
+        self._path = path
+        self.callback = callback
+        self._seen: dict[int, tuple[ToolCall, GateStatus]] = {}
+
+    def settled(self, state: MessageState) -> list[tuple[ToolCall, Gate]]:
+        found: list[tuple[ToolCall, Gate]] = []
+        for call in state.tool_calls:
+            seen, status = self._seen.get(call.index, (None, GateStatus.WAITING))
+            if call is seen or call.name != self._tool:
+                continue
+            gate = call.ready(self._path)
+            self._seen[call.index] = call, gate.status
+            if gate.is_settled and gate.status is not status:
+                found.append((call, gate))
+        return found
+
+
+@final
+class StateQueue:
+    """Items of a source in, states of the message out. It never touches the source itself.
+
+    Sources that are iterated over and sources that are awaited share it.
+    """
+
+    __slots__ = ("_deltas", "_gates", "_payloads", "_status", "_unread", "fault", "is_over", "states")
+
+    def __init__(self, config: Config, format: str | None, status: int) -> None:
+        self._deltas = None if format is None else deltas_for(format)
+        self._payloads = Payloads()
+        self._status = status  # of an HTTP response that is an error instead of a stream
+        self._unread: list[bytes] = []  # the body of such a response
+        self._gates: list[GateWatch] = []
+        self.states = deque([start(config)])
+        """The last delivered state, and the states to deliver."""
+        self.is_over = False
+        """There is nothing more to read."""
+        self.fault: MessageError | None = None
+        """The error to raise after the last state."""
+
+    def take(self, item: object) -> None:
+        """Read an item."""
+        if self._status:
+            self._unread.append(item if isinstance(item, bytes) else str(item).encode())
+            return None
+        try:
+            chunks = self._payloads.feed(item)
+        except StreamError as error:
+            return self.fail(error)
+        for chunk in chunks:
+            self._read(chunk)
+        return None
+
+    def end(self) -> None:
+        """End the message with the source."""
+        if self._status:
+            self._read(refusal_of(self._status, b"".join(self._unread)))
+        try:
+            chunks = self._payloads.close()
+        except StreamError as error:
+            return self.fail(error)
+        for chunk in chunks:
+            self._read(chunk)
+        if self._payloads.is_done and self.states[-1].finish_reason is None:
+            self._read(Finish("other", "[DONE]"))
+        self.is_over = True
+        return self._add(finish(self.states[-1]))
+
+    def fail(self, error: Exception) -> None:
+        """End the message with a failure of the source."""
+        self._add(fail(self.states[-1], failure_of(error)))
+
+    def close(self) -> None:
+        """End the message because the caller reads no further."""
+        if not self.is_over:
+            self._add(fail(self.states[-1], MessageError(Fault.CLOSED)))
+
+    def next_state(self) -> MessageState | None:
+        """Return the next state to deliver; None if there is none."""
+        if len(self.states) == 1:
+            return None
+        self.states.popleft()
+        return self.states[0]
+
+    def _read(self, chunk: object) -> None:
+        if self.is_over:
+            return
+        if isinstance(chunk, Delta):
+            self._add(reduce(self.states[-1], chunk))
+            return
+        if self._deltas is None:
+            name = detect(chunk)
+            if name is None:
+                self._add(reduce(self.states[-1], Ignored("chunk")))
+                return
+            self._deltas = deltas_for(name)
+        self._add(reduce_chunk(self.states[-1], self._deltas(chunk)))
+
+    def _add(self, state: MessageState) -> None:
+        if state is self.states[-1]:
+            return
+        self.states.append(state)
+        if state.is_finished and not self.is_over:  # before the source has ended
+            self.is_over = True
+            self.fault = state.error
+
+    def watch(self, tool: str, path: str, callback: OnReady) -> None:
+        """Watch the gate of the argument at this path, for each call of this tool."""
+        self._gates.append(GateWatch(tool, path, callback))
+
+    def settled(self, state: MessageState) -> list[tuple[OnReady, ToolCall, Gate]]:
+        """Return the callbacks for the gates that this state settles, with their arguments."""
+        return [(watch.callback, call, gate) for watch in self._gates for call, gate in watch.settled(state)]
+
+
+@final
+class MessageStream:
+    """The message in a source of chunks, while it arrives.
+
+    A source is a list or a generator of chunks (dicts or objects), a stream of a provider's own library, an HTTP
+    response of httpx or requests, or bytes. Iterating yields a state for each chunk that changed something, and the
+    finished state at the end. Use ``async for`` if the source must be awaited.
 
     >>> chunks = [{"message": {"content": "Hel"}, "done": False}, {"message": {"content": "lo"}, "done": True}]
     >>> [state.content for state in MessageStream(chunks)]
@@ -40,14 +168,14 @@ class MessageStream:
     >>> MessageStream(chunks).final().content
     'Hello'
 
-    What is wrong with what the model wrote is in the states, and raised by `final` alone. What ends the message at
-    once is raised by whoever reads, after the last state: an error of the provider, a connection that dropped. Each is
-    a `MessageError` with that state.
+    The states hold the errors of the model's text; only `final` raises them. A failure that ends the message at once,
+    such as an error of the provider or a dropped connection, is raised by every way of reading, after the last state.
+    Each is a `MessageError` with that state.
 
-    A source is read once. It is closed when it has ended or failed, when a loop over it is left, and by `close`.
+    A source is read once. The stream closes it at its end, on a failure, when a loop over it is left, and in `close`.
     """
 
-    __slots__ = ("_is_closed", "_items", "_reading", "_source")
+    __slots__ = ("_is_closed", "_items", "_queue", "_source")
 
     def __init__(
         self,
@@ -64,7 +192,7 @@ class MessageStream:
         options: Options | None = None,
         config: Config | None = None,
     ) -> None:
-        """`format` names the wire format; without it, the first chunk tells. The others are those of `Config`."""
+        """`format` names the wire format; the default is auto-detection. The other parameters are those of `Config`."""
         if config is None:
             config = Config(
                 response_schema,
@@ -77,24 +205,25 @@ class MessageStream:
                 options=options,
             )
         elif response_schema is not None or tools is not None or options is not None:
-            raise OptionsError("a config and what goes into one cannot both be given")
+            raise OptionsError("pass either config or its parameters, not both")
         self._source: Any = source
         self._items: Any = None
         self._is_closed = False
-        self._reading = Reading(config, format, status_of(source))
+        self._queue = StateQueue(config, format, status_of(source))
 
     @property
     def state(self) -> MessageState:
-        """The last state that was delivered."""
-        return self._reading.states[0]
+        """The last delivered state."""
+        return self._queue.states[0]
 
     def on_ready(self, tool: str, path: str, callback: OnReady) -> None:
-        """Call back with the call and its gate when the argument at this path is ready, for each call of the tool.
+        """Call the callback with the call and its gate when the argument at this path is ready, for each such call.
 
-        Also when it is clear that it never will be: the call failed, or is complete without it. A call may fail after
-        its argument was ready: then there is a second time. With ``async for``, what the callback returns is awaited.
+        The callback is also called when the argument can never become ready: the call failed, or is complete without
+        it. If a call fails after its argument was ready, the callback is called again. With ``async for``, an
+        awaitable result of the callback is awaited.
         """
-        self._reading.watch(tool, path, callback)
+        self._queue.watch(tool, path, callback)
 
     # Reading.
 
@@ -105,17 +234,17 @@ class MessageStream:
         return self._astates()
 
     def events(self) -> Events:
-        """What changes, event by event, instead of states: to be iterated over, or awaited."""
+        """Return the changes as events instead of states, for ``for`` or ``async for``."""
         return Events(self)
 
     def final(self) -> MessageState:
-        """Read to the end: the last state. Raises the `MessageError` of a message that failed."""
+        """Read to the end and return the last state. Raise the `MessageError` of a failed message."""
         for _ in self._states():
             pass
         return self._final()
 
     async def afinal(self) -> MessageState:
-        """As `final`, for a source that is awaited."""
+        """Do the same as `final` for a source that must be awaited."""
         async for _ in self._astates():
             pass
         return self._final()
@@ -141,9 +270,9 @@ class MessageStream:
             await self.aclose()
 
     def _next(self) -> MessageState | None:
-        reading = self._reading
-        while (state := reading.next_state()) is None:
-            if reading.is_over:
+        queue = self._queue
+        while (state := queue.next_state()) is None:
+            if queue.is_over:
                 self.close()
                 self._raise_fault()
                 return None
@@ -152,19 +281,19 @@ class MessageStream:
             try:
                 item = next(self._items)
             except StopIteration:
-                reading.end()
-            except Exception as error:  # noqa: BLE001 - whatever a source raises, it has failed
-                reading.fail(error)
+                queue.end()
+            except Exception as error:  # noqa: BLE001 - any exception of a source is its failure
+                queue.fail(error)
             else:
-                reading.take(item)
-        for callback, call, gate in reading.settled(state):
+                queue.take(item)
+        for callback, call, gate in queue.settled(state):
             callback(call, gate)
         return state
 
     async def _anext(self) -> MessageState | None:
-        reading = self._reading
-        while (state := reading.next_state()) is None:
-            if reading.is_over:
+        queue = self._queue
+        while (state := queue.next_state()) is None:
+            if queue.is_over:
                 await self.aclose()
                 self._raise_fault()
                 return None
@@ -173,34 +302,34 @@ class MessageStream:
             try:
                 item = await self._items.__anext__()
             except StopAsyncIteration:
-                reading.end()
-            except Exception as error:  # noqa: BLE001 - whatever a source raises, it has failed
-                reading.fail(error)
+                queue.end()
+            except Exception as error:  # noqa: BLE001 - any exception of a source is its failure
+                queue.fail(error)
             else:
-                reading.take(item)
-        for callback, call, gate in reading.settled(state):
+                queue.take(item)
+        for callback, call, gate in queue.settled(state):
             waiting = callback(call, gate)
             if hasattr(waiting, "__await__"):
                 await cast("Awaitable[object]", waiting)
         return state
 
     def _raise_fault(self) -> None:
-        fault = self._reading.fault
+        fault = self._queue.fault
         if fault is not None and fault.fault is not Fault.CLOSED:
             raise fault.raised(self.state)
 
     # Closing.
 
     def close(self) -> None:
-        """Close the source. What was not read is lost, and the message with it, unless it had ended."""
-        self._reading.close()
+        """Close the source. A message that has not ended fails, and its unread rest is lost."""
+        self._queue.close()
         if not self._is_closed:
             self._is_closed = True
             close_source(self._items, self._source)
 
     async def aclose(self) -> None:
-        """As `close`, for a source that is awaited."""
-        self._reading.close()
+        """Do the same as `close` for a source that must be awaited."""
+        self._queue.close()
         if not self._is_closed:
             self._is_closed = True
             await aclose_source(self._items, self._source)
@@ -222,7 +351,7 @@ class MessageStream:
 
 @final
 class Events:
-    """The events of a stream, in order: to be iterated over, or awaited."""
+    """The events of a stream, in order, for ``for`` or ``async for``."""
 
     __slots__ = ("_stream",)
 

@@ -1,1 +1,1 @@
-"""Wire formats: one file for each, from a provider's chunk to deltas."""
+"""Wire formats: one file per format, which turns a provider's chunks into deltas."""

@@ -1,11 +1,11 @@
 """Anthropic's Messages API.
 
-The index numbers the content blocks, text included. What a block is stands only in its start: pieces of input may
-belong to a tool that the provider runs itself, and the end of a block may be that of a text. So the start of a call
-tells its kind, and an end is a `BlockEnd`. A message may come whole in its own start, and input in that of its block
-(both when code calls a tool).
+The index numbers the content blocks, text included. Only the start of a block names its type: later pieces of input may
+belong to a tool that the provider runs itself, and the end of a block may be the end of a text. So the start of a call
+sets its kind, and an end becomes a `BlockEnd`. If code calls a tool, the start of a message may hold the whole message,
+and the start of a block its whole input.
 
-The `stream()` helper of Anthropic's library adds events of its own, which repeat what the others say.
+The `stream()` helper of Anthropic's library adds events of its own, which repeat the others.
 """
 
 # Compiled with mypyc.
@@ -14,8 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from .._deltas import BlockEnd, Ignored, MessageStart, ReasoningDelta, TextDelta
-from .building import block, call, failure, finish, index, usage, words
-from .fields import get, is_record, items, number, says, string
+from .chunks import block, block_text, call, failure, finish, get, index, is_record, items, number, says, string, usage
 
 if TYPE_CHECKING:
     from .._deltas import Block, Delta, FinishReason, Index
@@ -50,13 +49,13 @@ LEFT_OUT: Final = frozenset({
 
 
 def is_chunk(chunk: object) -> bool:
-    """Whether this is a chunk of this format."""
+    """Tell whether this is a chunk of this format."""
     kind = string(chunk, "type")
     return kind in EVENTS or (kind == "error" and is_record(get(chunk, "error")))
 
 
 def deltas(chunk: object) -> list[Delta]:
-    """What the chunk says."""
+    """Return the deltas of the chunk."""
     kind = string(chunk, "type") or "chunk"
     if kind == "content_block_delta":
         return _delta(chunk)
@@ -86,12 +85,12 @@ def _message(message: object) -> list[Delta]:
 def _start(content: object, at: Index, place: Block) -> list[Delta]:
     kind = string(content, "type") or "content_block"
     if kind == "text":
-        return words(TextDelta, content, "text", place)
+        return block_text(TextDelta, content, "text", place)
     if kind == "thinking":
-        return words(ReasoningDelta, content, "thinking", place)
+        return block_text(ReasoningDelta, content, "thinking", place)
     if kind.endswith("tool_use"):
         return call(
-            content if says(get(content, "input")) else None,  # {} means that pieces follow, or that there are none
+            content if says(get(content, "input")) else None,  # {} means that pieces follow, or no input at all
             "input",
             index=at,
             id=string(content, "id"),
@@ -106,9 +105,9 @@ def _delta(chunk: object) -> list[Delta]:
     delta = get(chunk, "delta")
     kind = string(delta, "type") or "delta"
     if kind == "text_delta":
-        return words(TextDelta, delta, "text", block(chunk, "index"))
+        return block_text(TextDelta, delta, "text", block(chunk, "index"))
     if kind == "thinking_delta":
-        return words(ReasoningDelta, delta, "thinking", block(chunk, "index"))
+        return block_text(ReasoningDelta, delta, "thinking", block(chunk, "index"))
     if kind == "input_json_delta":
         return call(delta, "partial_json", index=index(chunk, "index"), counts_blocks=True)
     return [Ignored(kind, kind in LEFT_OUT)]
@@ -116,7 +115,7 @@ def _delta(chunk: object) -> list[Delta]:
 
 def _usage(source: object) -> list[Delta]:
     read = number(source, "input_tokens")
-    if read is not None:  # without what was written to a cache or read from one
+    if read is not None:  # the provider counts cached tokens separately
         read += number(source, "cache_creation_input_tokens") or 0
         read += number(source, "cache_read_input_tokens") or 0
     return usage(source, read, number(source, "output_tokens"))

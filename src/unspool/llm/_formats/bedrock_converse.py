@@ -1,7 +1,7 @@
-"""Bedrock's ConverseStream: objects with one member, named for the event.
+"""Bedrock's ConverseStream: objects with one member, named after the event.
 
-The index numbers the content blocks, text included, and a text has no start. The end of a block does not tell what it
-was, so it is a `BlockEnd`. An exception is a member like the others.
+The index numbers the content blocks, text included, and a text has no start. The end of a block does not name its type,
+so it becomes a `BlockEnd`. An exception is a member like the others.
 """
 
 from __future__ import annotations
@@ -9,8 +9,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from .._deltas import BlockEnd, Ignored, MessageStart, ReasoningDelta, TextDelta
-from .building import block, call, failure, finish, index, leftovers, usage, words
-from .fields import get, is_record, names, number, says, string
+from .chunks import (
+    block,
+    block_text,
+    call,
+    failure,
+    finish,
+    get,
+    index,
+    is_record,
+    leftovers,
+    names,
+    number,
+    says,
+    string,
+    usage,
+)
 
 if TYPE_CHECKING:
     from .._deltas import Delta, FinishReason
@@ -42,13 +56,13 @@ LEFT_OUT: Final = frozenset({"citation", "image", "redactedContent", "signature"
 
 
 def is_chunk(chunk: object) -> bool:
-    """Whether this is a chunk of this format."""
+    """Tell whether this is a chunk of this format."""
     found = names(chunk)
     return len(found) == 1 and (found[0] in EVENTS or found[0].endswith(EXCEPTION))
 
 
 def deltas(chunk: object) -> list[Delta]:
-    """What the chunk says."""
+    """Return the deltas of the chunk."""
     found: list[Delta] = []
     for name in names(chunk):
         found += _event(name, get(chunk, name))
@@ -92,10 +106,10 @@ def _start(event: object) -> list[Delta]:
 def _delta(event: object) -> list[Delta]:
     delta = get(event, "delta")
     place = block(event, "contentBlockIndex")
-    found = words(TextDelta, delta, "text", place)
+    found = block_text(TextDelta, delta, "text", place)
     reasoning, tool_use = get(delta, "reasoningContent"), get(delta, "toolUse")
     if is_record(reasoning):
-        found += words(ReasoningDelta, reasoning, "text", place) + leftovers(reasoning, READ, LEFT_OUT)
+        found += block_text(ReasoningDelta, reasoning, "text", place) + leftovers(reasoning, READ, LEFT_OUT)
     elif says(reasoning):
         found.append(Ignored("reasoningContent"))
     if is_record(tool_use):
@@ -107,6 +121,6 @@ def _delta(event: object) -> list[Delta]:
 
 def _usage(source: object) -> list[Delta]:
     read = number(source, "inputTokens")
-    if read is not None:  # without what was written to a cache or read from one
+    if read is not None:  # the provider counts cached tokens separately
         read += (number(source, "cacheReadInputTokens") or 0) + (number(source, "cacheWriteInputTokens") or 0)
     return usage(source, read, number(source, "outputTokens"), number(source, "totalTokens"))

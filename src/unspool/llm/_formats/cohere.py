@@ -1,7 +1,7 @@
-"""Cohere's chat, version 2.
+"""Cohere's chat API, version 2.
 
-Contents and tool calls are numbered apart: the index of a call counts calls. What the model says before it calls tools,
-its `tool_plan`, is reasoning. A tool without arguments has empty ones.
+Contents and tool calls have separate numbers: the index of a call counts calls. The `tool_plan`, which the model writes
+before it calls tools, counts as reasoning. A tool without parameters gets empty arguments.
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from .._deltas import Ignored, MessageStart, ReasoningDelta, TextDelta, ToolCallDelta
-from .building import block, call, failure, finish, index, leftovers, usage, words
-from .fields import get, is_record, number, string
+from .chunks import block, block_text, call, failure, finish, get, index, is_record, leftovers, number, string, usage
 
 if TYPE_CHECKING:
     from .._deltas import Block, Delta, FinishReason
@@ -43,20 +42,20 @@ EVENTS: Final = frozenset({
 
 
 def is_chunk(chunk: object) -> bool:
-    """Whether this is a chunk of this format."""
+    """Tell whether this is a chunk of this format."""
     kind = string(chunk, "type")
     return kind in EVENTS or kind in SILENT or (kind in LEFT_OUT and kind != "debug")
 
 
 def deltas(chunk: object) -> list[Delta]:
-    """What the chunk says."""
+    """Return the deltas of the chunk."""
     kind = string(chunk, "type") or "chunk"
     delta = get(chunk, "delta")
     message = get(delta, "message")
     if kind in {"content-start", "content-delta"}:
         return _content(get(message, "content"), block(chunk, "index"))
     if kind == "tool-plan-delta":
-        return words(ReasoningDelta, message, "tool_plan")
+        return block_text(ReasoningDelta, message, "tool_plan")
     if kind in {"tool-call-start", "tool-call-delta"}:
         return _call(chunk, get(message, "tool_calls"))
     if kind == "tool-call-end":
@@ -73,7 +72,7 @@ def deltas(chunk: object) -> list[Delta]:
 def _content(content: object, place: Block) -> list[Delta]:
     if not is_record(content):
         return [Ignored("content")]
-    found = words(ReasoningDelta, content, "thinking", place) + words(TextDelta, content, "text", place)
+    found = block_text(ReasoningDelta, content, "thinking", place) + block_text(TextDelta, content, "text", place)
     return found + leftovers(content, READ, ())
 
 

@@ -1,7 +1,7 @@
 """Gemini's generateContent, from AI Studio and from Vertex.
 
-Calls have no index and mostly no id; a part with a name starts one, a part without goes on with the last. Arguments
-come whole, or, when Vertex streams them, as leaves by JSONPath. A call is whole when it does not say that it will
+Calls have no index and mostly no id: a part with a name starts a call, a part without one continues the last call.
+Arguments come whole or, if Vertex streams them, as leaves by JSONPath. A call is whole unless it announces that it will
 continue. Fields are camelCase on the wire and snake_case in Google's library.
 """
 
@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..._missing import MISSING
 from .._deltas import Finish, Ignored, Leaf, MessageStart, ReasoningDelta, TextDelta, ToolCallDelta
-from .building import call, failure, finish, leftovers, usage, words
-from .fields import get, is_record, items, number, says, string
+from .chunks import block_text, call, failure, finish, get, is_record, items, leftovers, number, says, string, usage
 
 if TYPE_CHECKING:
     from .._deltas import Delta, FinishReason
@@ -54,7 +53,7 @@ LEFT_OUT: Final = frozenset({
 
 
 def is_chunk(chunk: object) -> bool:
-    """Whether this is a chunk of this format."""
+    """Tell whether this is a chunk of this format."""
     if isinstance(get(chunk, "candidates"), (list, tuple)):
         return True
     if is_record(get(chunk, "usageMetadata", "usage_metadata")) or _blocked(chunk):
@@ -63,7 +62,7 @@ def is_chunk(chunk: object) -> bool:
 
 
 def deltas(chunk: object) -> list[Delta]:
-    """What the chunk says."""
+    """Return the deltas of the chunk."""
     found: list[Delta] = []
     for candidate in items(chunk, "candidates"):
         found += _candidate(chunk, candidate)
@@ -75,7 +74,7 @@ def deltas(chunk: object) -> list[Delta]:
 
 
 def _blocked(chunk: object) -> str | None:
-    """Why the prompt was refused, in which case there is no candidate."""
+    """Return why the prompt was refused. There is no candidate then."""
     return string(get(chunk, "promptFeedback", "prompt_feedback"), "blockReason", "block_reason")
 
 
@@ -97,7 +96,7 @@ def _candidate(chunk: object, candidate: object) -> list[Delta]:
 def _part(part: object, at: int) -> list[Delta]:
     if not is_record(part):
         return [Ignored("parts")]
-    found = words(ReasoningDelta if get(part, "thought") is True else TextDelta, part, "text", choice=at)
+    found = block_text(ReasoningDelta if get(part, "thought") is True else TextDelta, part, "text", choice=at)
     function = get(part, "functionCall", "function_call")
     if is_record(function):
         found += _function_call(function, at)

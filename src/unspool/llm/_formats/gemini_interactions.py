@@ -1,7 +1,7 @@
 """Gemini's Interactions API.
 
-The index numbers the steps of the interaction: thoughts, texts and calls. The end of a step does not tell what it was,
-so it is a `BlockEnd`. Arguments are pieces of text; the start of a call has an empty object in their place.
+The index numbers the steps of the interaction: thoughts, texts and calls. The end of a step does not name its type, so
+it becomes a `BlockEnd`. Arguments are pieces of text; the start of a call has an empty object in their place.
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from .._deltas import BlockEnd, Ignored, MessageStart, ReasoningDelta, TextDelta
-from .building import block, call, failure, finish, index, usage, words
-from .fields import get, is_record, number, says, string
+from .chunks import block, block_text, call, failure, finish, get, index, is_record, number, says, string, usage
 
 if TYPE_CHECKING:
     from .._deltas import Delta, FinishReason
@@ -28,12 +27,12 @@ LEFT_OUT: Final = frozenset({"audio", "document", "image", "text_annotation", "t
 
 
 def is_chunk(chunk: object) -> bool:
-    """Whether this is a chunk of this format."""
+    """Tell whether this is a chunk of this format."""
     return string(chunk, "event_type") is not None
 
 
 def deltas(chunk: object) -> list[Delta]:
-    """What the chunk says."""
+    """Return the deltas of the chunk."""
     kind = string(chunk, "event_type") or "chunk"
     if kind == "step.delta":
         return _delta(chunk)
@@ -42,7 +41,7 @@ def deltas(chunk: object) -> list[Delta]:
     if kind == "step.stop":
         return [BlockEnd(index(chunk, "index"))]
     if kind == "interaction.status_update":
-        return []  # the last one comes again, with the interaction
+        return []  # the completed interaction repeats the last status
     interaction = get(chunk, "interaction")
     if kind == "interaction.created":
         return [MessageStart("assistant", string(interaction, "id") or None, string(interaction, "model") or None)]
@@ -74,19 +73,19 @@ def _delta(chunk: object) -> list[Delta]:
     delta = get(chunk, "delta")
     kind = string(delta, "type") or "delta"
     if kind == "text":
-        return words(TextDelta, delta, "text", block(chunk, "index"))
+        return block_text(TextDelta, delta, "text", block(chunk, "index"))
     if kind == "thought_summary":
         content = get(delta, "content")
         if is_record(content):
-            return words(ReasoningDelta, content, "text", block(chunk, "index"))
-        return words(ReasoningDelta, delta, "content", block(chunk, "index"))
+            return block_text(ReasoningDelta, content, "text", block(chunk, "index"))
+        return block_text(ReasoningDelta, delta, "content", block(chunk, "index"))
     if kind == "arguments_delta":
         return call(delta, "arguments", index=index(chunk, "index"), counts_blocks=True)
     return [Ignored(kind, kind in LEFT_OUT or _is_run_there(kind))]
 
 
 def _is_run_there(kind: str) -> bool:
-    """Whether this is about a tool that the provider runs itself."""
+    """Tell whether this belongs to a tool that the provider runs itself."""
     return kind.endswith(("_call", "_result"))
 
 

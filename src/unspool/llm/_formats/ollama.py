@@ -1,7 +1,7 @@
-"""Ollama's /api/chat: one object a line.
+"""Ollama's /api/chat: one object per line.
 
-Calls come whole, their arguments as an object. There may be an index in the function; two calls may share one. Ids are
-new, and mostly missing.
+Calls come whole, with their arguments as an object. The function may have an index; two calls may share one. Only newer
+versions send ids.
 """
 
 from __future__ import annotations
@@ -9,8 +9,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from .._deltas import Finish, Ignored, MessageStart, ReasoningDelta, TextDelta
-from .building import call, failure, finish, index, leftovers, usage, words
-from .fields import get, is_record, items, number, says, string
+from .chunks import (
+    block_text,
+    call,
+    failure,
+    finish,
+    get,
+    index,
+    is_record,
+    items,
+    leftovers,
+    number,
+    says,
+    string,
+    usage,
+)
 
 if TYPE_CHECKING:
     from .._deltas import Delta, FinishReason
@@ -31,14 +44,14 @@ COUNTS: Final = (
 
 
 def is_chunk(chunk: object) -> bool:
-    """Whether this is a chunk of this format."""
+    """Tell whether this is a chunk of this format."""
     if string(chunk, "error") is not None:
         return True
     return isinstance(get(chunk, "done"), bool) and is_record(get(chunk, "message"))
 
 
 def deltas(chunk: object) -> list[Delta]:
-    """What the chunk says."""
+    """Return the deltas of the chunk."""
     found = _message(chunk, get(chunk, "message"))
     if get(chunk, "done") is True:
         found += finish(chunk, "done_reason", REASONS) or [Finish("stop")]
@@ -54,7 +67,7 @@ def _message(chunk: object, message: object) -> list[Delta]:
     role = string(message, "role")
     if role:
         found.append(MessageStart(role, None, string(chunk, "model") or None))
-    found += words(ReasoningDelta, message, "thinking") + words(TextDelta, message, "content")
+    found += block_text(ReasoningDelta, message, "thinking") + block_text(TextDelta, message, "content")
     for tool_call in items(message, "tool_calls"):
         found += _tool_call(tool_call)
     return found + leftovers(message, READ, LEFT_OUT)
@@ -76,6 +89,6 @@ def _tool_call(tool_call: object) -> list[Delta]:
 
 
 def _counts(chunk: object) -> dict[str, int]:
-    """The numbers of the last line: tokens, and times in nanoseconds."""
+    """Return the numbers of the last line: tokens, and times in nanoseconds."""
     counts = {name: number(chunk, name) for name in COUNTS}
     return {name: count for name, count in counts.items() if count is not None}

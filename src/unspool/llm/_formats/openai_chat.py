@@ -1,11 +1,15 @@
-"""OpenAI chat completions, and the many that speak like it.
+"""OpenAI's chat completions, and the many providers with the same format.
 
-The index of a tool call numbers the calls, when it is there at all; whatever its deltas hold passes as it came. Beyond
-OpenAI's own: reasoning under `reasoning_content` or `reasoning`; content as a list of parts (Mistral); usage on every
-chunk (Perplexity), in a choice (Moonshot) or under `x_groq`; an empty finish reason; errors in the middle. Azure's
-chunks about content filters have no choices, or choices without a delta, and say nothing.
+The index of a tool call numbers the calls, if it is present; the fields of its deltas are passed on as they came.
+Dialects of other providers:
 
-The `stream()` helper of OpenAI's library hands out each chunk in an event, and the same again in events of its own.
+- reasoning under `reasoning_content` or `reasoning`
+- content as a list of parts (Mistral)
+- usage in every chunk (Perplexity), in a choice (Moonshot) or under `x_groq`
+- an empty finish reason, and errors in the middle of the stream
+- chunks about content filters without choices, or with choices without a delta (Azure): they carry no content
+
+The `stream()` helper of OpenAI's library wraps each chunk in an event, and repeats it in events of its own.
 """
 
 # Compiled with mypyc.
@@ -15,8 +19,21 @@ from typing import TYPE_CHECKING, Final, cast
 
 from ..._missing import MISSING
 from .._deltas import Ignored, MessageStart, ReasoningDelta, RefusalDelta, TextDelta, ToolCallDelta
-from .building import call, failure, finish, index, leftovers, listed, text, usage, words
-from .fields import get, is_record, items, number, says, string
+from .chunks import (
+    block_text,
+    call,
+    failure,
+    finish,
+    get,
+    index,
+    is_record,
+    items,
+    leftovers,
+    number,
+    says,
+    string,
+    usage,
+)
 
 if TYPE_CHECKING:
     from .._deltas import Delta, FinishReason, Index
@@ -49,7 +66,7 @@ REPEATED: Final = ("content.", "refusal.", "tool_calls.", "logprobs.")
 
 
 def is_chunk(chunk: object) -> bool:
-    """Whether this is a chunk of this format. A bare error could be anybody's; this is the most common one."""
+    """Tell whether this is a chunk of this format. A bare error counts too: this format is the most common."""
     if isinstance(get(chunk, "choices"), (list, tuple)) or is_record(get(chunk, "error")):
         return True
     kind = string(chunk, "type") or ""
@@ -57,22 +74,22 @@ def is_chunk(chunk: object) -> bool:
 
 
 def deltas(chunk: object) -> list[Delta]:
-    """What the chunk says."""
-    kind = text(chunk, "type")
+    """Return the deltas of the chunk."""
+    kind = string(chunk, "type")
     if kind is not None:
         if kind.startswith(REPEATED):
             return []
         if kind == "chunk":
             chunk = get(chunk, "chunk")
     found: list[Delta] = []
-    for choice in listed(chunk, "choices"):
+    for choice in items(chunk, "choices"):
         _add_choice(found, chunk, choice)
     counted = get(chunk, "usage")
     if not says(counted) and (around := get(chunk, "x_groq")) is not MISSING:
         counted = get(around, "usage")
     if counted is not MISSING:
         found += _usage(counted)
-    error = chunk if text(chunk, "object") == "error" else get(chunk, "error")
+    error = chunk if string(chunk, "object") == "error" else get(chunk, "error")
     if error is not MISSING:
         found += failure(error)
     return found if found or is_chunk(chunk) else [Ignored("chunk")]
@@ -98,20 +115,20 @@ def _add_choice(found: list[Delta], chunk: object, choice: object) -> None:
 
 
 def _add_delta(found: list[Delta], chunk: object, delta: object, at: int) -> None:
-    came = _fields(delta)  # most have one, and there is one delta for every few characters
+    came = _fields(delta)  # mostly one field; there is one delta for every few characters
     if "role" in came:
-        role = text(delta, "role")
+        role = string(delta, "role")
         if role:
-            found.append(MessageStart(role, text(chunk, "id") or None, text(chunk, "model") or None, at))
+            found.append(MessageStart(role, string(chunk, "id") or None, string(chunk, "model") or None, at))
     if "reasoning_content" in came or "reasoning" in came:
         reasoning = "reasoning_content" if says(get(delta, "reasoning_content")) else "reasoning"
-        found += words(ReasoningDelta, delta, reasoning, choice=at)
+        found += block_text(ReasoningDelta, delta, reasoning, choice=at)
     if "content" in came:
         found += _content(delta, at)
     if "refusal" in came:
-        found += words(RefusalDelta, delta, "refusal", choice=at)
+        found += block_text(RefusalDelta, delta, "refusal", choice=at)
     if "tool_calls" in came:
-        for tool_call in listed(delta, "tool_calls"):
+        for tool_call in items(delta, "tool_calls"):
             found += _tool_call(tool_call, at)
     if "function_call" in came:
         found += _function(get(delta, "function_call"), "function_call", at)
@@ -122,22 +139,22 @@ def _add_delta(found: list[Delta], chunk: object, delta: object, at: int) -> Non
 
 
 def _fields(delta: object) -> dict[object, object]:
-    """The names of the fields that may have come: those of a dict; of an object all that are known, and others."""
+    """Return the fields of a dict. Any field may be present in an object: all known names, and an unknown one."""
     return cast("dict[object, object]", delta) if type(delta) is dict else ANY
 
 
 def _content(delta: object, at: int) -> list[Delta]:
     if not isinstance(get(delta, "content"), (list, tuple)):
-        return words(TextDelta, delta, "content", choice=at)
+        return block_text(TextDelta, delta, "content", choice=at)
     found: list[Delta] = []
     for part in items(delta, "content"):
         kind = string(part, "type")
         if kind == "text":
-            found += words(TextDelta, part, "text", choice=at)
+            found += block_text(TextDelta, part, "text", choice=at)
         elif kind == "thinking":
             for thought in items(part, "thinking"):
                 holder, name = (thought, "text") if is_record(thought) else ({"thinking": thought}, "thinking")
-                found += words(ReasoningDelta, holder, name, choice=at)
+                found += block_text(ReasoningDelta, holder, name, choice=at)
         else:
             found.append(Ignored(kind or "content", kind in {"reference", "image_url"}))
     return found
@@ -146,10 +163,10 @@ def _content(delta: object, at: int) -> list[Delta]:
 def _tool_call(tool_call: object, at: int) -> list[Delta]:
     if not is_record(tool_call):
         return [Ignored("tool_calls")]
-    number, named = index(tool_call, "index"), text(tool_call, "id")
+    number, named = index(tool_call, "index"), string(tool_call, "id")
     custom = get(tool_call, "custom")
     if custom is not MISSING and is_record(custom):
-        return call(custom, "input", index=number, id=named, tool=text(custom, "name"), kind="custom", choice=at)
+        return call(custom, "input", index=number, id=named, tool=string(custom, "name"), kind="custom", choice=at)
     function = get(tool_call, "function")
     found = _function(function, "function", at, number, named)
     return found if is_record(function) else [ToolCallDelta(number, named, choice=at), *found]
@@ -157,7 +174,7 @@ def _tool_call(tool_call: object, at: int) -> list[Delta]:
 
 def _function(function: object, name: str, at: int, number: Index = MISSING, id: str | None = None) -> list[Delta]:
     if is_record(function):
-        tool = text(function, "name")
+        tool = string(function, "name")
         return call(function, "arguments", index=number, id=id, tool=tool, kind="function", choice=at)
     return [Ignored(name)] if says(function) else []
 

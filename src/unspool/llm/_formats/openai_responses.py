@@ -1,10 +1,11 @@
-"""OpenAI's Responses API, also as Azure, xAI, LM Studio and Copilot speak it.
+"""OpenAI's Responses API, also in the dialects of Azure, xAI, LM Studio and Copilot.
 
-Calls and texts go by `output_index`, which numbers the items of the response, whatever they are. Item ids are not read:
-Copilot changes them from event to event. The id of a call is its `call_id`. Whatever is streamed comes once more as a
-whole, in a "done" event, which may be all there is: LM Studio sends arguments that way, with no delta before.
+`output_index` identifies calls and texts: it numbers the items of the response, whatever their type. Item ids are not
+read, because Copilot changes them from event to event; the id of a call is its `call_id`. A "done" event repeats each
+streamed text as a whole. It may be the only event: LM Studio sends arguments without any delta before.
 
-What the provider runs itself (searches, code, images) is left out, except calls of MCP tools, which look like ours.
+Tools that the provider runs itself (searches, code, images) are left out, except calls of MCP tools, which have the
+form of ordinary calls.
 """
 
 from __future__ import annotations
@@ -12,15 +13,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from .._deltas import Finish, Ignored, MessageStart, ReasoningDelta, RefusalDelta, TextDelta
-from .building import block, call, failure, index, usage, words
-from .fields import get, is_record, items, number, string
+from .chunks import block, block_text, call, failure, get, index, is_record, items, number, string, usage
 
 if TYPE_CHECKING:
     from .._deltas import CallKind, Delta, FinishReason
 
 __all__ = ["deltas", "is_chunk"]
 
-# Each comes as <name>.delta and <name>.done. What is in the second one, and what numbers the parts of an item.
+# Each text comes as <name>.delta and <name>.done: the field of the second, and the number of the part in its item.
 TEXTS: Final[dict[str, tuple[type[TextDelta | ReasoningDelta | RefusalDelta], str, str]]] = {
     "response.output_text": (TextDelta, "text", "content_index"),
     "response.refusal": (RefusalDelta, "refusal", "content_index"),
@@ -66,7 +66,7 @@ LEFT_OUT: Final = (
 
 
 def is_chunk(chunk: object) -> bool:
-    """Whether this is a chunk of this format."""
+    """Tell whether this is a chunk of this format."""
     kind = string(chunk, "type") or ""
     if kind == "error":
         return number(chunk, "sequence_number") is not None or string(chunk, "message") is not None
@@ -74,7 +74,7 @@ def is_chunk(chunk: object) -> bool:
 
 
 def deltas(chunk: object) -> list[Delta]:
-    """What the chunk says."""
+    """Return the deltas of the chunk."""
     kind = string(chunk, "type") or "chunk"
     stem, _, what = kind.rpartition(".")
     if kind in SILENT:
@@ -99,8 +99,8 @@ def deltas(chunk: object) -> list[Delta]:
 def _text(chunk: object, stem: str, is_whole: bool) -> list[Delta]:
     delta, whole, part = TEXTS[stem]
     place = block(chunk, "output_index")
-    place += ("summary",) if part == "summary_index" else ()  # its parts have numbers of their own
-    return words(delta, chunk, whole if is_whole else "delta", place + block(chunk, part), is_whole)
+    place += ("summary",) if part == "summary_index" else ()  # the parts of summaries are numbered separately
+    return block_text(delta, chunk, whole if is_whole else "delta", place + block(chunk, part), is_whole)
 
 
 def _arguments(chunk: object, stem: str, is_whole: bool) -> list[Delta]:
@@ -121,12 +121,12 @@ def _item(chunk: object, is_done: bool) -> list[Delta]:
     item = get(chunk, "item")
     kind = string(item, "type") or "item"
     if kind in {"message", "reasoning"}:
-        return []  # its texts come in events of their own
+        return []  # separate events bring its texts
     if kind not in ITEMS:
         return [Ignored(kind, kind.endswith(("_call", "_call_output", "_list_tools", "_approval_request")))]
     call_kind, whole = ITEMS[kind]
     return call(
-        item if is_done else None,  # at first they are empty, or will come again
+        item if is_done else None,  # the first event has no arguments, or the next ones repeat them
         whole,
         index=index(chunk, "output_index"),
         id=string(item, "call_id") or string(item, "id"),

@@ -1,4 +1,4 @@
-"""All wire formats by name: what reads their chunks, and which one a chunk is of. A new format is one line here."""
+"""All wire formats by name. A new format is one line here."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ __all__ = ["FORMATS", "Format", "deltas_for", "detect"]
 
 
 class Format(Protocol):
-    """What the module of a format has."""
+    """The interface of a format module."""
 
     def deltas(self, chunk: object, /) -> list[Delta]:
-        """What the chunk says. Never raises: what it does not understand is `Ignored`."""
+        """Return the deltas of the chunk. Never raise: unknown content becomes `Ignored`."""
         ...
 
     def is_chunk(self, chunk: object, /) -> bool:
-        """Whether the chunk is of this format, as far as one chunk can tell."""
+        """Tell whether the chunk has this format, judging by this chunk alone."""
         ...
 
 
-# The first that knows a chunk has it: those that recognise their own come first, what is everybody's dialect last.
+# Detection takes the first match: formats with unmistakable chunks come first, the most common dialect last.
 FORMATS: Final[dict[str, Format]] = {
     "openai-responses": openai_responses,
     "anthropic": anthropic,
@@ -50,7 +50,7 @@ FORMATS: Final[dict[str, Format]] = {
 
 
 def deltas_for(format: str) -> Callable[[object], list[Delta]]:
-    """The function from a chunk of this format to its deltas.
+    """Return the function that turns a chunk of this format into deltas.
 
     >>> deltas_for("ollama")({"message": {"content": "Hi"}, "done": True, "done_reason": "stop"})
     [TextDelta(text='Hi'), Finish(reason='stop', raw='stop')]
@@ -62,7 +62,7 @@ def deltas_for(format: str) -> Callable[[object], list[Delta]]:
 
 
 def detect(chunk: object) -> str | None:
-    """The name of the format that the chunk is of; None if it could be any, or none.
+    """Return the name of the format of the chunk; None if the chunk does not identify one.
 
     >>> detect({"type": "message_start", "message": {}})
     'anthropic'
