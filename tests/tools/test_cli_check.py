@@ -15,17 +15,16 @@ from tests.support import strategies
 from tests.support.inputs import CHAT, INPUTS, recorded, sse
 from tests.support.running import Terminal, run
 from unspool import FragmentParser, JSONSyntaxError, Options
-from unspool.tools.cli.commands.check import Inspection
-from unspool.tools.cli.lines.inspecting import OneText
-from unspool.tools.cli.lines.places import Surroundings, excerpt
-from unspool.tools.cli.reading import Input
+from unspool.tools.cli.arrivals import Input
+from unspool.tools.cli.commands.check import Inspection, OneText, Surroundings
+from unspool.tools.cli.terminal import excerpt
 from unspool.tools.viewer.escaping import cells, visible
 from unspool.tools.viewer.inputs import InputKind, Item, Piece
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from unspool.tools.cli.lines.problems import Problem
+    from unspool.tools.cli.commands.check import Finding
 
 
 def report(data: bytes, *args: object, status: int = 1) -> dict[str, Any]:
@@ -45,9 +44,9 @@ def told(data: bytes, *args: object, **env: str) -> str:
     return outcome.stdout.decode()
 
 
-def inspected(fragments: list[str] | list[bytes]) -> list[Problem]:
+def inspected(fragments: list[str] | list[bytes]) -> list[Finding]:
     """What is wrong with one text."""
-    problems: list[Problem] = []
+    problems: list[Finding] = []
     reader = OneText(problems, None, False)
     for fragment in fragments:
         reader.take(Item((Piece("json", fragment),)))
@@ -278,7 +277,7 @@ def test_ndjson_in_any_cutting(monkeypatch: pytest.MonkeyPatch) -> None:
     expected: list[object] | None = None
     for place in range(len(data) + 1):
         pieces = iter([data[:place], data[place:]])
-        monkeypatch.setattr("unspool.tools.cli.reading.arrivals", lambda *_, pieces=pieces: pieces)
+        monkeypatch.setattr("unspool.tools.cli.arrivals.arrivals", lambda *_, pieces=pieces: pieces)
         inspection = Inspection(Input(kind=InputKind.NDJSON), None, None, False)
         inspection.run()
         places = [one.place for one in inspection.problems if one.place is not None]
@@ -344,7 +343,7 @@ def test_messages_that_do_not_end_well() -> None:
         (chunked(CHAT[:2]), "unfinished", "the stream ended"),
         (chunked([*CHAT[:2], {"error": {"message": "overloaded"}}]), "provider", "the provider reported an error"),
         (chunked([*CHAT[:2], finished("length")]), "truncated", "the message was cut off: length"),
-        (chunked(CHAT) + b"oops\n", "chunk", "a chunk that is not JSON: the one with number 9"),
+        (chunked(CHAT) + b"oops\n", "chunk", "a chunk that is not JSON: chunk 9"),
         (chunked([half, finished("stop")]), "incomplete", "the text ended too early"),
     ]:
         (problem,) = report(data, "--format", "openai-chat")["problems"]

@@ -64,7 +64,7 @@ def test_reading_that_fails_names_the_file(command: str, tmp_path: Path, monkeyp
     def broken(*_: object) -> bytes:
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr("unspool.tools.cli.reading.os.read", broken)
+    monkeypatch.setattr("unspool.tools.cli.arrivals.os.read", broken)
     outcome = run(command, file)
     assert (outcome.status, outcome.stderr) == (1, f"unspool: {file}: Input/output error\n")
 
@@ -114,10 +114,13 @@ def test_an_empty_input(command: str) -> None:
 def test_what_is_no_message_need_not_be_anything_else(data: bytes) -> None:
     """Nothing is called JSON that nobody has read; what kinds of lines they are is known."""
     outcome = run("message", data=data)
-    said = "no stream of chunks; if it is one, --format tells of which\n"
-    assert (outcome.status, outcome.stderr) == (2, f"unspool: standard input: this is {said}")
+    said, hint = (
+        "unspool: standard input: not recognised as a provider stream",
+        "; if it is one, name it with --format\n",
+    )
+    assert (outcome.status, outcome.stderr) == (2, said + hint)
     lines = run("message", data=b'{"a": 1}\n{"b": 2}\n')
-    assert lines.stderr == f"unspool: standard input: this is ndjson, and {said}"
+    assert lines.stderr == f"{said} (ndjson){hint}"
 
 
 def test_a_blank_input_has_no_message() -> None:
@@ -159,9 +162,7 @@ def test_a_broken_chunk_has_its_line(end: str) -> None:
     for outcome in (run("check", "--json", data=data), run("check", "--json", data=data.replace(b": ping", b":"))):
         problems = [problem for problem in json.loads(outcome.stdout)["problems"] if problem["code"] == "chunk"]
         assert [problem["line"] for problem in problems] == [7, 10]
-    assert (
-        b"standard input: line 7\n  a chunk that is not JSON: the one with number 2\n" in run("check", data=data).stdout
-    )
+    assert b"standard input: line 7\n  a chunk that is not JSON: chunk 2\n" in run("check", data=data).stdout
     if end != "\r":  # which ends no line there
         data = end.join([chunk, "", "oops", chunk, "{"]).encode()
         problems = json.loads(run("check", "--json", data=data).stdout)["problems"]

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from tests.support.running import PATIENCE, Terminal, started
 from tests.support.running import run as run_with_streams
 from tests.support.shared import PROJECT
-from unspool.tools.cli import reading
+from unspool.tools.cli import arrivals
 from unspool.tools.cli.main import app
 from unspool.tools.viewer import fields
 
@@ -240,7 +240,7 @@ def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
     cases: list[tuple[list[str | Path], str]] = [
         (["--html", tmp_path / "no" / "out.html"], f"no{os.sep}out.html: there is no directory"),
         (["--svg", tmp_path], f"{tmp_path} is a directory"),
-        (["--html", "-"], "a report is written to a file"),
+        (["--html", "-"], "reports need a file name"),
         (["--html", page, "--svg", page], f"{page} cannot be both the page and the drawing"),
     ]
     for outputs, words in cases:
@@ -360,7 +360,7 @@ def test_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
         yield b"["
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(reading, "arrivals", interrupted)
+    monkeypatch.setattr(arrivals, "arrivals", interrupted)
     assert run_with_streams("profile") == (130, b"", "")
 
 

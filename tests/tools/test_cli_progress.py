@@ -14,10 +14,9 @@ from rich.console import Console
 
 from tests.support.inputs import INPUTS, recorded
 from tests.support.running import Terminal, run
-from unspool.tools.cli import progress as bars
-from unspool.tools.cli.commands import replay
-from unspool.tools.cli.pacing import Clock, paced
-from unspool.tools.cli.reading import STANDARD_INPUT, Input
+from unspool.tools.cli import terminal as bars
+from unspool.tools.cli.arrivals import STANDARD_INPUT, Clock, Input, paced
+from unspool.tools.cli.commands import recording
 from unspool.tools.viewer.recordings import Arrival
 
 if TYPE_CHECKING:
@@ -30,8 +29,8 @@ LONG: Final = b"[" + b"1," * 10_000 + b"1]"
 def drawn(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     """A terminal on standard error, on which everything is drawn at once."""
     screen = io.StringIO()
-    monkeypatch.setattr(bars, "WAIT", 0.0)
-    monkeypatch.setattr(bars, "PAUSE", 0.0)
+    monkeypatch.setattr(bars, "BAR_DELAY", 0.0)
+    monkeypatch.setattr(bars, "BAR_PAUSE", 0.0)
     monkeypatch.setattr(bars, "console", lambda *, stderr: Console(file=screen, force_terminal=True, width=80))
     return screen
 
@@ -75,7 +74,9 @@ def test_no_bar_without_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert screen.getvalue() == ""
 
 
-@pytest.mark.parametrize("bar", [bars.recording, lambda _: bars.playing(lambda: 1.0)], ids=["record", "replay"])
+@pytest.mark.parametrize(
+    "bar", [bars.recording_progress, lambda _: bars.playing_progress(lambda: 1.0)], ids=["record", "replay"]
+)
 def test_no_bar_where_the_stream_itself_is_seen(bar: object, drawn: io.StringIO) -> None:
     """On a terminal the text is the view. In a pipe the command behind it has the terminal, and may draw there."""
     assert callable(bar)
@@ -142,7 +143,7 @@ def test_lines_go_where_they_should_while_a_bar_is_drawn(tmp_path: Path, drawn: 
 
 def test_what_is_recorded_is_counted(drawn: io.StringIO) -> None:
     """How many bytes came, and how often some did."""
-    with bars.recording(Input(STANDARD_INPUT)) as took:
+    with bars.recording_progress(Input(STANDARD_INPUT)) as took:
         took(400)
         took(700)
     assert "recording 400 bytes in 1 piece" in drawn.getvalue()
@@ -168,7 +169,7 @@ def test_what_cannot_be_read_twice_has_a_time_only(
     data = recorded(b"abc", 1)
     assert run("replay", "--speed", "0", data=data).stdout == b"abc"
     assert "playing 0.0 s" in drawn.getvalue()
-    monkeypatch.setattr(replay, "MOST_READ_TWICE", 10)
+    monkeypatch.setattr(recording, "MAX_READ_TWICE", 10)
     file = tmp_path / "recording.jsonl"
     file.write_bytes(data)
     assert run("replay", "--speed", "0", file).stdout == b"abc"

@@ -25,9 +25,18 @@ from tests.support.scripts import Call, Script
 from unspool.llm import Fault, MessageError, MessageStream
 from unspool.llm._formats.registry import FORMATS
 from unspool.llm._sse import iter_sse
-from unspool.tools.cli.pacing import Clock, paced
-from unspool.tools.cli.server.providers import ENDPOINTS, Refusal, Streams, error_body, refusal_of, variables
-from unspool.tools.cli.server.serving import LARGEST_REQUEST, ReplayServer, is_loopback
+from unspool.tools.cli.arrivals import Clock, paced
+from unspool.tools.cli.server import (
+    ENDPOINTS,
+    MAX_REQUEST,
+    Refusal,
+    ReplayServer,
+    Streams,
+    error_body,
+    is_loopback,
+    refusal_of,
+    variables,
+)
 from unspool.tools.viewer.playing import pieces_of
 from unspool.tools.viewer.recordings import HEADER, Arrival
 from unspool.tools.viewer.wire import Wire, wire_of
@@ -101,8 +110,8 @@ USAGE = {
     "--host localhost": "are for --serve",
     "--allow-remote": "are for --serve",
     "--speed nan": "--speed",
-    "--serve --host 0.0.0.0": "--allow-remote lets others in",
-    "--serve --host example.com": "--allow-remote lets others in",
+    "--serve --host 0.0.0.0": "use --allow-remote to let other machines connect",
+    "--serve --host example.com": "use --allow-remote to let other machines connect",
     "--serve --port 65536": "--port",
     "--format nobody": "--format",
     "missing.jsonl": "missing.jsonl",
@@ -224,7 +233,7 @@ def stage(wire: Wire | None = None, **options: Any) -> Iterator[ReplayServer]:
 def running(server: ReplayServer) -> Iterator[threading.Thread]:
     """The thread that it serves in."""
     thread = threading.Thread(target=server.serve, daemon=True)
-    with mock.patch("unspool.tools.cli.server.serving.TICK", 0.005):
+    with mock.patch("unspool.tools.cli.server.TICK", 0.005):
         thread.start()
         try:
             yield thread
@@ -298,7 +307,7 @@ def test_pages_of_others_are_not_served(name: str) -> None:
     with stage() as server:
         for method, path in (("GET", "/healthz"), ("POST", "/v1/chat/completions")):
             status, body = ask(server, method, path, **FORBIDDEN[name])
-            assert (status, b"this machine only" in body) == (403, True)
+            assert (status, b"only accepts local requests" in body) == (403, True)
     with stage(is_open=True) as server:
         assert ask(server, **FORBIDDEN[name])[0] == 200
 
@@ -313,8 +322,8 @@ def test_this_machine_has_many_names(name: str) -> None:
 def test_requests_have_a_size() -> None:
     """What is too large, or of no size at all, is refused, and that can be read by who has sent it."""
     with stage() as server:
-        assert ask(server, body=STREAM + b" " * (LARGEST_REQUEST - len(STREAM)))[0] == 200
-        status, body = ask(server, body=b" " * (LARGEST_REQUEST + 1))
+        assert ask(server, body=STREAM + b" " * (MAX_REQUEST - len(STREAM)))[0] == 200
+        status, body = ask(server, body=b" " * (MAX_REQUEST + 1))
         assert (status, json.loads(body)["error"]["type"]) == (413, "invalid_request_error")
         assert ask(server, Transfer_Encoding="chunked", body=b"0\r\n\r\n")[0] == 411
         assert ask(server, Content_Length="-1")[0] == 400
@@ -376,7 +385,7 @@ def test_whoever_comes_too_late_is_told() -> None:
 
 def test_there_is_room_for_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """More clients at once than there are threads for are sent away, and may come again."""
-    monkeypatch.setattr("unspool.tools.cli.server.serving.MOST_AT_ONCE", 1)
+    monkeypatch.setattr("unspool.tools.cli.server.MAX_CONNECTIONS", 1)
     with stage() as server:
         with socket.create_connection(("127.0.0.1", server.server_port), PATIENCE) as idle:
             assert raw(server, b"").startswith(b"HTTP/1.1 503 ")

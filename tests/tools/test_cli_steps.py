@@ -31,13 +31,12 @@ from tests.support.running import Outcome, hear_line, run, say, started
 from tests.support.shared import PROJECT
 from unspool import Options, SnapshotChunker, ValueParser
 from unspool.patch import apply
-from unspool.tools.cli import reading
+from unspool.tools.cli import arrivals
+from unspool.tools.cli.arrivals import Input, timed_items
 from unspool.tools.cli.commands.chunk import SplitError, Splitter, chunk
 from unspool.tools.cli.commands.message import message
 from unspool.tools.cli.commands.steps import events, patch, values
-from unspool.tools.cli.lines.lanes import Lanes
-from unspool.tools.cli.lines.stages import EventLines, PatchLines, ValueLines
-from unspool.tools.cli.reading import Input, timed_items
+from unspool.tools.cli.lines import EventLines, Lanes, PatchLines, ValueLines
 from unspool.tools.viewer.inputs import InputKind, Piece
 
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ def fed(pieces: Iterable[bytes], command: Callable[..., None], **options: Any) -
     """Call the function of a command, with these pieces coming in, one after another."""
     stdout, stderr, status = io.StringIO(), io.StringIO(), 0
     with (
-        mock.patch.object(reading, "arrivals", return_value=iter(pieces)),
+        mock.patch.object(arrivals, "arrivals", return_value=iter(pieces)),
         mock.patch.multiple(sys, stdout=stdout, stderr=stderr),
     ):
         try:
@@ -168,8 +167,8 @@ def test_a_writer_without_pause_is_not_waited_for(monkeypatch: pytest.MonkeyPatc
             yield piece
 
     times = iter([0.0, 0.1, 0.2, 0.3, 0.4, 0.5])
-    monkeypatch.setattr(reading, "monotonic", lambda: next(times))
-    monkeypatch.setattr(reading, "arrivals", arriving)
+    monkeypatch.setattr(arrivals, "monotonic", lambda: next(times))
+    monkeypatch.setattr(arrivals, "arrivals", arriving)
     source = Input()
     came = [(time, item.pieces[0].fragment, len(asked)) for time, item in timed_items(source, source.opening())]
     assert came == [(0.0, b'{"a": [', 4), (0.1, b"1,", 4), (0.2, b"2,", 4), (0.3, b"3,", 4), (0.4, b"4]}", 5)]
@@ -190,7 +189,7 @@ def test_a_named_pipe_is_read_as_it_comes(tmp_path: Path) -> None:
     writing = threading.Thread(target=write)
     writing.start()
     source = Input(pipe)
-    coming = reading.arrivals(source)
+    coming = arrivals.arrivals(source)
     assert next(coming) == b'{"a"'
     heard.set()
     assert b"".join(filter(None, coming)) == b": 1}"
@@ -319,7 +318,7 @@ def test_chunk_writes_raw_text_wherever_it_can(monkeypatch: pytest.MonkeyPatch) 
         written = io.BytesIO()
         stdout = io.TextIOWrapper(written, encoding=encoding)
         monkeypatch.setattr(stdout, "isatty", lambda is_terminal=is_terminal: is_terminal)
-        monkeypatch.setattr(reading, "arrivals", lambda *_: iter([data]))
+        monkeypatch.setattr(arrivals, "arrivals", lambda *_: iter([data]))
         with mock.patch.object(sys, "stdout", stdout):
             chunk(raw=True)
         assert written.getvalue() == shown
@@ -342,7 +341,11 @@ REFUSED = {
     ("chunk", "chat, structured"): "unspool message",
     ("chunk", "anthropic"): "unspool message",
     ("chunk", "recording of chat"): "unspool message",
-    **{("message", name): "no stream of chunks" for name in INPUTS if "chat" not in name and name != "anthropic"},
+    **{
+        ("message", name): "not recognised as a provider stream"
+        for name in INPUTS
+        if "chat" not in name and name != "anthropic"
+    },
 }
 BROKEN = {("chunk", "ndjson"): "no longer the one", ("chunk", "sse of text"): "snapshot 1"}
 

@@ -18,13 +18,10 @@ from tests.support.inputs import timeline_of
 from tests.support.running import PATIENCE, Terminal, hear_line, say, started
 from unspool._path import Path as JSONPath
 from unspool.select import compile as compile_pattern
+from unspool.tools.cli.arrivals import Clock, Input, ticking
+from unspool.tools.cli.commands.watch import FieldLines
 from unspool.tools.cli.main import app
-from unspool.tools.cli.pacing import Clock, ticking
-from unspool.tools.cli.reading import Input
-from unspool.tools.cli.screen.fields import FieldLines
-from unspool.tools.cli.screen.status import status_line, summary
-from unspool.tools.cli.screen.tracks import Look, TracksView, shares
-from unspool.tools.cli.screen.tree import Signs, prose_lines
+from unspool.tools.cli.screen import Look, Signs, TracksView, prose_lines, shares, status_line, summary
 from unspool.tools.viewer.escaping import cells
 from unspool.tools.viewer.inputs import Guess, InputKind, Item, Piece
 from unspool.tools.viewer.samples import read
