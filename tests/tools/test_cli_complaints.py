@@ -114,10 +114,8 @@ def test_an_empty_input(command: str) -> None:
 def test_what_is_no_message_need_not_be_anything_else(data: bytes) -> None:
     """Nothing is called JSON that nobody has read; what kinds of lines they are is known."""
     outcome = run("message", data=data)
-    said, hint = (
-        "unspool: standard input: not recognised as a provider stream",
-        "; if it is one, name it with --format\n",
-    )
+    said = "unspool: standard input: not recognised as a provider stream"
+    hint = "; if it is one, name it with --format\n"
     assert (outcome.status, outcome.stderr) == (2, said + hint)
     lines = run("message", data=b'{"a": 1}\n{"b": 2}\n')
     assert lines.stderr == f"{said} (ndjson){hint}"

@@ -26,7 +26,7 @@ from unspool.llm import Fault, MessageError, MessageStream
 from unspool.llm._formats.registry import FORMATS
 from unspool.llm._sse import iter_sse
 from unspool.tools.cli.arrivals import Clock, paced
-from unspool.tools.cli.server import (
+from unspool.tools.cli.replay_server import (
     ENDPOINTS,
     MAX_REQUEST,
     Refusal,
@@ -233,7 +233,7 @@ def stage(wire: Wire | None = None, **options: Any) -> Iterator[ReplayServer]:
 def running(server: ReplayServer) -> Iterator[threading.Thread]:
     """The thread that it serves in."""
     thread = threading.Thread(target=server.serve, daemon=True)
-    with mock.patch("unspool.tools.cli.server.TICK", 0.005):
+    with mock.patch("unspool.tools.cli.replay_server.TICK", 0.005):
         thread.start()
         try:
             yield thread
@@ -385,7 +385,7 @@ def test_whoever_comes_too_late_is_told() -> None:
 
 def test_there_is_room_for_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """More clients at once than there are threads for are sent away, and may come again."""
-    monkeypatch.setattr("unspool.tools.cli.server.MAX_CONNECTIONS", 1)
+    monkeypatch.setattr("unspool.tools.cli.replay_server.MAX_CONNECTIONS", 1)
     with stage() as server:
         with socket.create_connection(("127.0.0.1", server.server_port), PATIENCE) as idle:
             assert raw(server, b"").startswith(b"HTTP/1.1 503 ")

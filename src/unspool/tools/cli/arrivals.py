@@ -1,8 +1,8 @@
 """Reading the input of a command: bytes as they arrive, the timed items in them, and the pace of a replay.
 
 - `Input` says what to read and how. `arrivals` reads its bytes: from a file, a pipe, standard input or a sample.
-- `timed_items` and `ticked_items` turn the bytes into items with times. `GrowingTimeline` collects them.
-- `paced` and `ticking` deliver pieces and items when they are due.
+- `timed_items` and `ticked_items` turn the bytes into items with times.
+- `paced` and `ticking` deliver pieces and items when they are due. `GrowingTimeline` collects the items.
 """
 
 from __future__ import annotations
@@ -220,44 +220,6 @@ def noted_time(opening: Opening, time: float) -> float | None:
     return round(time, DIGITS) if opening.is_timed else None
 
 
-@final
-class GrowingTimeline:
-    """The timeline of an input that is still being read. `timeline` is None before the first item."""
-
-    def __init__(self, source: Input, *, extract: bool) -> None:
-        self.source: Final = source
-        self.opening: Final = source.opening()
-        self.timeline: Timeline | None = None
-        self._extract = extract
-        self._problem = ""
-
-    def follow(self, items: Iterator[TimedItem | None]) -> Iterator[bool]:
-        """Add the items; yield True for each, and False for each tick. An error in the wrapping ends the input."""
-        try:
-            for item in items:
-                if item is not None:
-                    self._begun().add(item.time, item.item)
-                yield item is not None
-        except UnspoolError as error:
-            self._problem = str(error)
-
-    def finish(self) -> Timeline:
-        """Return the complete timeline; an error in the wrapping is its last note."""
-        timeline = self._begun()
-        timeline.finish(timeline.duration, self._problem)
-        return timeline
-
-    def _begun(self) -> Timeline:
-        if self.timeline is None:
-            self.timeline = self.opening.timeline(extract=self._extract)
-        return self.timeline
-
-
-def problems_of(timeline: Timeline) -> list[str]:
-    """Return the problems of a finished timeline in words, without the name of the track if there is only one."""
-    return [problem.removeprefix(f"{DOCUMENT}: ") for problem in timeline.problems()]
-
-
 # Pace.
 
 
@@ -310,3 +272,52 @@ def ticking(
             begin = clock.now() if begin is None else begin
             yield from clock.until(begin + item.time / speed, PAUSE)
         yield item
+
+
+@final
+class GrowingTimeline:
+    """The timeline of an input that is read at a given speed."""
+
+    def __init__(self, source: Input, *, extract: bool, speed: float = 0.0) -> None:
+        self.source: Final = source
+        self.timeline: Timeline | None = None
+        """The timeline so far, or None before the first step."""
+        self._opening = source.opening()
+        self._extract = extract
+        self._speed = speed
+        self._problem = ""
+        self._at = 0.0  # the time of the last step, by our clock
+
+    def ticks(self, took: Callable[[float], None] | None = None) -> Iterator[bool]:
+        """Yield True for each step, and False for each tick in between. An error in the wrapping ends the input."""
+        try:
+            for item in ticking(self.source, self._opening, self._speed, Clock(), took):
+                if item is not None:
+                    self._begun().add(item.time, item.item)
+                    self._at = monotonic()
+                yield item is not None
+        except UnspoolError as error:
+            self._problem = str(error)
+
+    def finish(self) -> Timeline:
+        """Return the complete timeline. An error in the wrapping is its last note."""
+        timeline = self._begun()
+        timeline.finish(timeline.duration, self._problem)
+        return timeline
+
+    def _begun(self) -> Timeline:
+        if self.timeline is None:
+            self.timeline = self._opening.timeline(extract=self._extract)
+        return self.timeline
+
+    @property
+    def elapsed(self) -> float:
+        """The time of the stream, which advances also while nothing arrives."""
+        if self.timeline is None:
+            return 0.0
+        return self.timeline.duration + (monotonic() - self._at) * (self._speed or 1.0)
+
+
+def problems_of(timeline: Timeline) -> list[str]:
+    """Return the problems of a finished timeline in words, without the name of the track if there is only one."""
+    return [problem.removeprefix(f"{DOCUMENT}: ") for problem in timeline.problems()]

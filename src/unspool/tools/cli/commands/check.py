@@ -7,9 +7,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from codecs import getincrementaldecoder
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, Final, Protocol, final
+from typing import TYPE_CHECKING, Annotated, Any, Final, final
 
 import typer
 from rich.text import Text
@@ -241,39 +242,33 @@ class Inspection:
         return self._inspector
 
 
-class InputInspector(Protocol):
+class InputInspector(ABC):
     """Takes the items of an input, and adds problems to a list."""
 
-    @property
-    def is_stopped(self) -> bool:
-        """Whether reading on is pointless."""
-        ...
+    is_stopped = False
+    """Whether reading on is pointless."""
 
     @property
+    @abstractmethod
     def counts(self) -> Line:
         """How much was read."""
-        ...
 
-    def take(self, item: Item, /) -> None:
+    @abstractmethod
+    def take(self, item: Item) -> None:
         """Inspect one more item."""
-        ...
 
+    @abstractmethod
     def close(self) -> None:
         """Inspect the end of the input."""
-        ...
 
 
 @final
-class OneText:
+class OneText(InputInspector):
     """An input that is one text: plain JSON, or JSON in server-sent events."""
 
     def __init__(self, problems: list[Finding], resolver: Resolver[Any] | None, extract: bool) -> None:
         self._problems = problems
         self._inspector = Inspector(resolver, extract=extract)
-
-    @property
-    def is_stopped(self) -> bool:
-        return self._inspector.problem is not None
 
     @property
     def counts(self) -> Line:
@@ -282,6 +277,7 @@ class OneText:
     def take(self, item: Item) -> None:
         for piece in item.pieces:
             self._inspector.feed(piece.fragment)
+        self.is_stopped = self._inspector.problem is not None
 
     def close(self) -> None:
         self._inspector.close()
@@ -290,7 +286,7 @@ class OneText:
 
 
 @final
-class ManyTexts:
+class ManyTexts(InputInspector):
     """An input with one document per line. Each is read, whatever is wrong with the others.
 
     With `is_chain` the documents are snapshots, and each must extend the previous one.
@@ -306,10 +302,6 @@ class ManyTexts:
         self._decoder = getincrementaldecoder("utf-8")("replace")
         self._inspector: Inspector | None = None
         self._line: list[bytes] = []
-
-    @property
-    def is_stopped(self) -> bool:
-        return False
 
     @property
     def counts(self) -> Line:
@@ -378,7 +370,7 @@ def _lines(data: bytes) -> list[bytes]:
 
 
 @final
-class OneMessage:
+class OneMessage(InputInspector):
     """A provider stream: the message as a whole, and the text of each call."""
 
     def __init__(self, problems: list[Finding], config: Config, extract: bool) -> None:
@@ -386,10 +378,6 @@ class OneMessage:
         self._state = start(config)
         self._lanes = Lanes(self._made, extract=extract)
         self._steps = 0
-
-    @property
-    def is_stopped(self) -> bool:
-        return False
 
     @property
     def counts(self) -> Line:

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from ...viewer.escaping import cells, clip, visible
 from ...viewer.waterfall import MOST_BARS, MOST_ITEMS, compare, layout, spelled
-from ..arrivals import DIGITS, STANDARD_INPUT, GrowingTimeline, Input, problems_of, timed_items
+from ..arrivals import DIGITS, STANDARD_INPUT, GrowingTimeline, Input, problems_of
 from ..options import Cut, Extract, File, Format, Kind, Select, checked_file, load_pattern
 from ..terminal import (
     Complaints,
@@ -100,7 +100,7 @@ def profile(
 def _collected(source: Input, extract: bool) -> Timeline:
     growing = GrowingTimeline(source, extract=extract)
     with progress(source) as took:
-        for _ in growing.follow(timed_items(source, growing.opening, took)):
+        for _ in growing.ticks(took):
             pass
     return growing.finish()
 

@@ -221,7 +221,8 @@ def _serve(
     times: int | None,
     allow_remote: bool,
 ) -> None:
-    from ..server import ReplayServer, is_loopback, variables  # imports http.server, which other commands do not need
+    # This imports http.server, which other commands do not need.
+    from ..replay_server import ReplayServer, is_loopback, variables
 
     if not allow_remote and not is_loopback(address[0]):
         raise UsageError(f"{address[0]} is not a loopback address: use --allow-remote to let other machines connect")

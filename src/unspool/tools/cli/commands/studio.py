@@ -50,7 +50,7 @@ def studio(
     if lacking:
         complain(f"the studio needs {' and '.join(lacking)}: pip install 'unspool[studio]'")
         raise typer.Exit(USAGE)
-    from ..server import is_loopback  # imports http.server, which other commands do not need
+    from ..replay_server import is_loopback  # imports http.server, which other commands do not need
 
     if not allow_remote and not is_loopback(host):
         complain(f"{host} is not a loopback address: use --allow-remote to let other machines connect")
@@ -61,7 +61,7 @@ def studio(
             _serve(order, host, port, allow_remote, is_browser_wanted=not no_browser)
         except BrokenPipeError:  # of standard output, not of the address
             raise
-        except OSError as error:  # the address is taken, or invalid
+        except OSError as error:  # the address is in use, or invalid
             raise UsageError(f"{host}, port {port}: {error.strerror or error}") from None
 
 

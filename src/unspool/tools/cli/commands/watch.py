@@ -14,13 +14,13 @@ from rich.text import Text
 from ...._events import Kind as EventKind
 from ...viewer.fields import CLOSINGS, COMPLETIONS, STARTS
 from ...viewer.inputs import DOCUMENT
-from ..arrivals import PAUSE, STANDARD_INPUT, Clock, GrowingTimeline, Input, problems_of, ticking
+from ..arrivals import PAUSE, STANDARD_INPUT, GrowingTimeline, Input, problems_of
 from ..options import Cut, Extract, File, Format, Kind, Select, load_pattern, load_schema
 from ..screen import Look, TimelineValidator, TracksView, json_tracks, status_line, summary
 from ..terminal import BROKEN, Complaints, console, guarded, is_ascii_only, print_words, progress, shown, write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from rich.console import Console, RenderableType
 
@@ -64,51 +64,18 @@ def watch(
         out = console()
         is_screen = out.is_terminal and not out.is_dumb_terminal
         pace = speed if speed is not None else 1.0 if is_screen else 0.0
-        watched = _Watched(Input(file, kind, format, cut).cut_into(MAX_STEPS), extract=extract, speed=pace)
+        source = Input(file, kind, format, cut).cut_into(MAX_STEPS)
+        watched = GrowingTimeline(source, extract=extract, speed=pace)
         if is_screen:
             _on_screen(watched, out, pattern, resolver)
         else:
             _in_lines(watched, pattern, resolver)
 
 
-@final
-class _Watched:
-    """A timeline that grows at the chosen speed."""
-
-    def __init__(self, source: Input, *, extract: bool, speed: float) -> None:
-        self.source = source
-        self._growing = GrowingTimeline(source, extract=extract)
-        self._speed = speed
-        self._at = 0.0  # the time of the last step, by our clock
-
-    @property
-    def timeline(self) -> Timeline | None:
-        """The timeline so far; None before the first step."""
-        return self._growing.timeline
-
-    def ticks(self, took: Callable[[float], None] | None = None) -> Iterator[bool]:
-        """Yield True for each step, and False for each tick in between."""
-        for is_step in self._growing.follow(ticking(self.source, self._growing.opening, self._speed, Clock(), took)):
-            if is_step:
-                self._at = monotonic()
-            yield is_step
-
-    def finish(self) -> Timeline:
-        """Return the complete timeline."""
-        return self._growing.finish()
-
-    @property
-    def elapsed(self) -> float:
-        """The time of the stream, which advances also while nothing arrives."""
-        if self.timeline is None:
-            return 0.0
-        return self.timeline.duration + (monotonic() - self._at) * (self._speed or 1.0)
-
-
 # In a terminal.
 
 
-def _on_screen(watched: _Watched, out: Console, pattern: Pattern | None, resolver: Resolver[Any] | None) -> None:
+def _on_screen(watched: GrowingTimeline, out: Console, pattern: Pattern | None, resolver: Resolver[Any] | None) -> None:
     from rich.live import Live  # slow to import, and only needed here
 
     screen = _Screen(watched, out, pattern, resolver)
@@ -157,7 +124,7 @@ class _Screen:
     """Decides when to draw, and draws the screen."""
 
     def __init__(
-        self, watched: _Watched, out: Console, pattern: Pattern | None, resolver: Resolver[Any] | None
+        self, watched: GrowingTimeline, out: Console, pattern: Pattern | None, resolver: Resolver[Any] | None
     ) -> None:
         self._watched = watched
         self._out = out
@@ -213,7 +180,7 @@ class _Screen:
 # Without a terminal.
 
 
-def _in_lines(watched: _Watched, pattern: Pattern | None, resolver: Resolver[Any] | None) -> None:
+def _in_lines(watched: GrowingTimeline, pattern: Pattern | None, resolver: Resolver[Any] | None) -> None:
     complaints = Complaints(watched.source.name)
     lines: FieldLines | None = None
     validator: TimelineValidator | None = None

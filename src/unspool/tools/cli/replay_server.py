@@ -148,39 +148,27 @@ def _asked(body: bytes, streams: Streams) -> Refusal | None:
     return None if is_wanted else Refusal(BAD_REQUEST, NO_STREAM)
 
 
-def _openai(status: int, reason: str) -> object:
+def _openai_error(status: int, reason: str) -> object:
     return {"error": {"message": reason, "type": "invalid_request_error", "param": None, "code": None}}
 
 
-def _anthropic(status: int, reason: str) -> object:
-    return {"type": "error", "error": {"type": "invalid_request_error", "message": reason}}
-
-
-def _gemini(status: int, reason: str) -> object:
+def _gemini_error(status: int, reason: str) -> object:
     return {"error": {"code": status, "message": reason, "status": "INVALID_ARGUMENT"}}
 
 
-def _message(status: int, reason: str) -> object:
-    return {"message": reason}
-
-
-def _ollama(status: int, reason: str) -> object:
-    return {"error": reason}
-
-
 ERRORS: Final[dict[str, Callable[[int, str], object]]] = {
-    "anthropic": _anthropic,
-    "gemini": _gemini,
-    "gemini-interactions": _gemini,
-    "bedrock-converse": _message,
-    "cohere": _message,
-    "ollama": _ollama,
+    "anthropic": lambda _, reason: {"type": "error", "error": {"type": "invalid_request_error", "message": reason}},
+    "gemini": _gemini_error,
+    "gemini-interactions": _gemini_error,
+    "bedrock-converse": lambda _, reason: {"message": reason},
+    "cohere": lambda _, reason: {"message": reason},
+    "ollama": lambda _, reason: {"error": reason},
 }
 
 
 def error_body(refusal: Refusal, format: str | None) -> bytes:
     """Return the refusal in the provider's own shape. The default is OpenAI's."""
-    return json.dumps(ERRORS.get(format or "", _openai)(*refusal)).encode()
+    return json.dumps(ERRORS.get(format or "", _openai_error)(*refusal)).encode()
 
 
 # Serving.
