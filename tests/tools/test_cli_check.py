@@ -117,7 +117,7 @@ def test_for_machines() -> None:
 
 @given(strategies.cut(strategies.broken_documents(small=True)))
 def test_the_place_is_that_of_the_reader(case: tuple[str, list[str]]) -> None:
-    """Whatever is wrong, and however the text is cut: the very place, and the caret stands under that character."""
+    """For every error and every cut, the place is exact, and the caret is under that character."""
     text, fragments = case
     parser = FragmentParser(Options(max_chars=None))
     parser.feed(text)
@@ -259,7 +259,7 @@ def test_only_what_is_near_is_kept() -> None:
 
 
 def test_each_line_is_read() -> None:
-    """In NDJSON, what is wrong with one document says nothing about the others; each is told with its place."""
+    """In NDJSON each document is checked on its own, and each problem is reported with its place."""
     data = b'{"a": 1}\n\n{"b": \n{"c": 3} x\r\n{"caf\xc3\xa9": tru}\n{"e": 5}'
     found = report(data, "--input", "ndjson")
     assert (found["documents"], found["characters"]) == (5, len(data.decode()))
@@ -297,7 +297,7 @@ def test_many_problems() -> None:
 
 
 def test_snapshots_have_to_go_on() -> None:
-    """Lines that look like snapshots need not be any; where that is said, each has to follow from the one before."""
+    """Lines that look like snapshots may be NDJSON; with --input snapshots each must extend the previous one."""
     data = INPUTS["snapshots"].data + b'{"title": "Other"}\n'
     assert report(data, status=0)["input"] == "ndjson"
     problems = report(data, "--input", "snapshots")["problems"]
@@ -337,7 +337,7 @@ def test_a_call_that_is_broken() -> None:
 
 
 def test_messages_that_do_not_end_well() -> None:
-    """A stream that stops, an error of the provider, a limit of length, a chunk that is none, half of an answer."""
+    """A stream that stops, a provider error, a length limit, an invalid chunk, half of an answer."""
     half = json.loads(json.dumps(CHAT[0]).replace("Let me ", "{'title': 'Tr").replace("'", '\\"'))
     for data, code, message in [
         (chunked(CHAT[:2]), "unfinished", "the stream ended"),
@@ -352,7 +352,7 @@ def test_messages_that_do_not_end_well() -> None:
 
 
 def test_prose_may_begin_with_a_bracket() -> None:
-    """Nobody has said that it is JSON."""
+    """Prose that starts with a bracket is not checked as JSON."""
     prose = json.loads(json.dumps(CHAT[0]).replace("Let me ", "[Note] Nothing to do."))
     assert report(chunked([prose, finished("stop")]), status=0)["format"] == "openai-chat"
 
@@ -371,7 +371,7 @@ def test_samples_have_their_names() -> None:
 
 
 def test_events_and_recordings() -> None:
-    """In whatever it is wrapped, the place is that in the text; a wrapping that is broken is told as such."""
+    """In any wrapping, the place is that in the text; a broken wrapping is reported as such."""
     for data in (sse(['{"a": [1', ', oops"']), recorded(b'{"a": [1, oops')):
         (problem,) = report(data)["problems"]
         assert (problem["code"], problem["offset"]) == ("unexpected_character", 10)
@@ -413,7 +413,7 @@ def test_the_place_of_a_violation(text: str, path: str, at: str, schema: Path) -
 
 
 def test_broken_before_it_is_invalid(schema: Path) -> None:
-    """What comes first is told."""
+    """The earlier problem is reported."""
     (problem,) = report(b'{"days": [oops, {"hours": "six"}]}', "--schema", schema)["problems"]
     assert problem["code"] == "unexpected_character"
     (problem,) = report(b'{"days": [{"hours": 6}', "--schema", schema)["problems"]
@@ -462,6 +462,6 @@ def test_a_long_path_is_cut_visibly() -> None:
 
 
 def test_errors_are_not_quoted_for_machines() -> None:
-    """A report for machines has the place, and no text: that may be somebody's secret."""
+    """A report for programs has the place, but no text, which may be secret."""
     assert "secret" not in json.dumps(report(b'{"a": "secret" "b"}')["problems"])
     assert issubclass(JSONSyntaxError, ValueError)

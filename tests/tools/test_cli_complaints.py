@@ -112,7 +112,7 @@ def test_an_empty_input(command: str) -> None:
 
 @pytest.mark.parametrize("data", [b"<html>", b"Hello", b"\x1f\x8b\x08", b'{"a": 1}', b"\0\0\0\0\0"])
 def test_what_is_no_message_need_not_be_anything_else(data: bytes) -> None:
-    """Nothing is called JSON that nobody has read; what kinds of lines they are is known."""
+    """Unparsed input is not called JSON; the kind of lines is reported."""
     outcome = run("message", data=data)
     said = "unspool: standard input: not recognised as a provider stream"
     hint = "; if it is one, name it with --format\n"
@@ -122,7 +122,7 @@ def test_what_is_no_message_need_not_be_anything_else(data: bytes) -> None:
 
 
 def test_a_blank_input_has_no_message() -> None:
-    """Nothing but white space is no JSON either."""
+    """White space alone is not JSON either."""
     assert run("message", data=b" \n\n").stderr == "unspool: standard input: there is nothing in it\n"
 
 
@@ -197,7 +197,7 @@ def test_lines_end_between_words(command: str, columns: int) -> None:
 
 
 def test_in_a_pipe_each_complaint_is_one_line() -> None:
-    """Whatever the width of the terminal is: others read it."""
+    """At any terminal width, because programs read it."""
     outcome = run("events", data=b'{"a": "b" oops', COLUMNS="20")
     assert outcome.stderr.count("\n") == 1
 
@@ -221,7 +221,7 @@ def test_a_command_that_cannot_be_started(
 
 
 def test_the_studio_without_standard_input() -> None:
-    """If it is closed, that is said."""
+    """A closed standard input is reported."""
     with started("studio", "--no-browser", "-", stdin=None, preexec_fn=lambda: os.close(0)) as process:
         _, stderr = process.communicate(timeout=20)
         assert (process.returncode, stderr) == (1, b"unspool: standard input is closed\n")

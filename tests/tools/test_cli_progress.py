@@ -63,7 +63,7 @@ def test_a_bar_for_what_takes_long(
 
 @pytest.mark.usefixtures("drawn")
 def test_no_bar_without_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is drawn where nobody sees it."""
+    """Without a terminal nothing is drawn."""
     screen = io.StringIO()
     monkeypatch.setattr(bars, "console", lambda *, stderr: Console(file=screen))
     file = tmp_path / "long.json"
@@ -78,7 +78,7 @@ def test_no_bar_without_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     "bar", [bars.recording_progress, lambda _: bars.playing_progress(lambda: 1.0)], ids=["record", "replay"]
 )
 def test_no_bar_where_the_stream_itself_is_seen(bar: object, drawn: io.StringIO) -> None:
-    """On a terminal the text is the view. In a pipe the command behind it has the terminal, and may draw there."""
+    """On a terminal the text is the view. In a pipe the next command owns the terminal, and may draw there."""
     assert callable(bar)
     with mock.patch.object(sys.stdout, "isatty", return_value=True), bar(Input()) as took:
         assert took is None or took(1000) is None
@@ -92,7 +92,7 @@ def test_no_bar_where_the_stream_itself_is_seen(bar: object, drawn: io.StringIO)
 
 
 def test_no_bar_between_the_lines_of_a_terminal(tmp_path: Path, drawn: io.StringIO) -> None:
-    """Where lines are written to a terminal there is no place for one, nor while somebody types."""
+    """There is no bar between lines on a terminal, nor while the user types."""
     file = tmp_path / "long.json"
     file.write_bytes(b"x" * 1000)
     is_terminal = mock.patch.object(sys.stdout, "isatty", return_value=True)
@@ -132,7 +132,7 @@ def test_each_command_that_reads_has_one(command: str, tmp_path: Path, drawn: io
 
 
 def test_lines_go_where_they_should_while_a_bar_is_drawn(tmp_path: Path, drawn: io.StringIO) -> None:
-    """What is written to a file is all in the file: the bar takes nothing of it."""
+    """All output goes to the file: the bar takes nothing of it."""
     file = tmp_path / "input"
     file.write_bytes(b'{"a": 1}\n' * 50)
     outcome = run("values", "--input", "ndjson", file)
@@ -165,7 +165,7 @@ def test_what_is_played_has_its_time(tmp_path: Path, drawn: io.StringIO) -> None
 def test_what_cannot_be_read_twice_has_a_time_only(
     tmp_path: Path, drawn: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Standard input, and what is large: nobody knows how long it will take."""
+    """The duration of standard input and of large files is unknown."""
     data = recorded(b"abc", 1)
     assert run("replay", "--speed", "0", data=data).stdout == b"abc"
     assert "playing 0.0 s" in drawn.getvalue()
@@ -177,13 +177,13 @@ def test_what_cannot_be_read_twice_has_a_time_only(
 
 
 def test_time_passes_while_nothing_comes() -> None:
-    """Between two pieces the time is told again and again; it never runs ahead of the next piece."""
+    """Between two pieces the time is reported repeatedly; it never runs ahead of the next piece."""
     now = 0.0
     told: list[float] = []
 
     def sleep(seconds: float) -> None:
         nonlocal now
-        now += seconds * 1.5  # whoever sleeps may sleep too long
+        now += seconds * 1.5  # a sleep may take too long
 
     pieces = [Arrival(0.0, b"a"), Arrival(1.0, b"b"), Arrival(1.0, b"c")]
     assert list(paced(pieces, 2.0, Clock(lambda: now, sleep), told.append)) == [b"a", b"b", b"c"]

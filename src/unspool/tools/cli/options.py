@@ -119,9 +119,8 @@ def load_schema(name: str | None) -> Resolver[Any] | None:
         raise UsageError(f"{name}: {error}") from None
 
 
-def config_for(schema: str | None, tools: list[str] | None, extract: bool) -> Config:
-    """Return the configuration for reading a message."""
-    answer = load_schema(schema)
+def config_for(answer: Resolver[Any] | None, tools: list[str] | None, extract: bool) -> Config:
+    """Return the configuration for reading a message: the schema of the answer, and those of --tool."""
     return Config(answer, tools=_load_tools(tools or []), extract=extract and answer is not None)
 
 

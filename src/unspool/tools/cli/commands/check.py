@@ -195,9 +195,9 @@ class Inspection:
         self.problems: list[Finding] = []
         self._source = source
         self._extract = extract
-        self._config = config_for(schema, tools, extract)
-        self._has_tools = bool(tools)
         self._resolver = load_schema(schema)
+        self._config = config_for(self._resolver, tools, extract)
+        self._has_tools = bool(tools)
         self._found: Guess | None = None
         self._inspector: InputInspector | None = None
 

@@ -27,7 +27,7 @@ from ....llm._message import start
 from ...viewer.inputs import CONTENT, InputKind, Item, call_track
 from ..arrivals import STANDARD_INPUT, Input, noted_time, timed_items
 from ..lines import Lane, Lanes, ValueLines
-from ..options import Extract, File, Format, Kind, Schema, Times, Tools, config_for
+from ..options import Extract, File, Format, Kind, Schema, Times, Tools, config_for, load_schema
 from ..terminal import Complaints, EmptyError, UsageError, guarded, progress, write_lines
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def message(
 ) -> None:
     """Print the message that a provider's chunks make, one line per state: text, calls with values, usage, errors."""
     with guarded(Input(file).name):
-        config = config_for(schema, tool, extract)
+        config = config_for(load_schema(schema), tool, extract)
         source = Input(file, kind, format)
         opening = source.opening(config)
         complaints = Complaints(source.name)
