@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from codecs import getincrementaldecoder
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, final
 
@@ -298,8 +297,8 @@ class ManyTexts(InputInspector):
         self._chunker = SnapshotChunker(on_conflict="keep") if is_chain else None
         self._around = Surroundings()
         self._count = 0
-        self._position = BEGIN
-        self._decoder = getincrementaldecoder("utf-8")("replace")
+        self._line_number = 1
+        self._line_start = 0  # its offset
         self._inspector: Inspector | None = None
         self._line: list[bytes] = []
 
@@ -310,7 +309,6 @@ class ManyTexts(InputInspector):
     def take(self, item: Item) -> None:
         for piece in item.pieces:
             data = piece.fragment if isinstance(piece.fragment, bytes) else piece.fragment.encode()
-            self._around.feed(data)
             for part in _lines(data):
                 self._read(part)
 
@@ -319,24 +317,21 @@ class ManyTexts(InputInspector):
         self._end_line()
 
     def _read(self, part: bytes) -> None:
-        is_ended = part.endswith(b"\n")
+        offset = self._around.length
+        self._around.feed(part)
         text = part.removesuffix(b"\n")
         if self._inspector is None and text.strip():
-            self._inspector = Inspector(self._resolver, around=self._around, begin=self._position, document=self._count)
+            begin = Position(offset, self._line_number, offset - self._line_start + 1)
+            self._inspector = Inspector(self._resolver, around=self._around, begin=begin, document=self._count)
             self._count += 1
         if self._inspector is not None:
             self._inspector.feed(text)
             if self._chunker is not None:
                 self._line.append(text)
-        self._move_on(part)
-        if is_ended:
+        if part.endswith(b"\n"):
             self._end_line()
-
-    def _move_on(self, part: bytes) -> None:
-        characters = len(self._decoder.decode(part))
-        offset, line, column = self._position
-        is_ended = part.endswith(b"\n")
-        self._position = Position(offset + characters, line + is_ended, 1 if is_ended else column + characters)
+            self._line_number += 1
+            self._line_start = self._around.length
 
     def _end_line(self) -> None:
         inspector, self._inspector = self._inspector, None
