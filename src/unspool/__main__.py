@@ -1,4 +1,4 @@
-"""`python -m unspool`, and the `unspool` command: what it needs comes with an extra, and it says so."""
+"""The entry point of `python -m unspool` and of the `unspool` command, whose dependencies are an extra."""
 
 from __future__ import annotations
 

@@ -15,17 +15,16 @@ from tests.support import strategies
 from tests.support.inputs import CHAT, INPUTS, recorded, sse
 from tests.support.running import Terminal, run
 from unspool import FragmentParser, JSONSyntaxError, Options
-from unspool.tools.cli.commands.check import Inspection
-from unspool.tools.cli.lines.inspecting import OneText
-from unspool.tools.cli.lines.places import Surroundings, excerpt
-from unspool.tools.cli.reading import Input
+from unspool.tools.cli.arrivals import Input
+from unspool.tools.cli.commands.check import Inspection, OneText, Surroundings
+from unspool.tools.cli.terminal import excerpt
 from unspool.tools.viewer.escaping import cells, visible
 from unspool.tools.viewer.inputs import InputKind, Item, Piece
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from unspool.tools.cli.lines.problems import Problem
+    from unspool.tools.cli.commands.check import Finding
 
 
 def report(data: bytes, *args: object, status: int = 1) -> dict[str, Any]:
@@ -45,9 +44,9 @@ def told(data: bytes, *args: object, **env: str) -> str:
     return outcome.stdout.decode()
 
 
-def inspected(fragments: list[str] | list[bytes]) -> list[Problem]:
+def inspected(fragments: list[str] | list[bytes]) -> list[Finding]:
     """What is wrong with one text."""
-    problems: list[Problem] = []
+    problems: list[Finding] = []
     reader = OneText(problems, None, False)
     for fragment in fragments:
         reader.take(Item((Piece("json", fragment),)))
@@ -118,7 +117,7 @@ def test_for_machines() -> None:
 
 @given(strategies.cut(strategies.broken_documents(small=True)))
 def test_the_place_is_that_of_the_reader(case: tuple[str, list[str]]) -> None:
-    """Whatever is wrong, and however the text is cut: the very place, and the caret stands under that character."""
+    """For every error and every cut, the place is exact, and the caret is under that character."""
     text, fragments = case
     parser = FragmentParser(Options(max_chars=None))
     parser.feed(text)
@@ -260,7 +259,7 @@ def test_only_what_is_near_is_kept() -> None:
 
 
 def test_each_line_is_read() -> None:
-    """In NDJSON, what is wrong with one document says nothing about the others; each is told with its place."""
+    """In NDJSON each document is checked on its own, and each problem is reported with its place."""
     data = b'{"a": 1}\n\n{"b": \n{"c": 3} x\r\n{"caf\xc3\xa9": tru}\n{"e": 5}'
     found = report(data, "--input", "ndjson")
     assert (found["documents"], found["characters"]) == (5, len(data.decode()))
@@ -278,7 +277,7 @@ def test_ndjson_in_any_cutting(monkeypatch: pytest.MonkeyPatch) -> None:
     expected: list[object] | None = None
     for place in range(len(data) + 1):
         pieces = iter([data[:place], data[place:]])
-        monkeypatch.setattr("unspool.tools.cli.reading.arrivals", lambda *_, pieces=pieces: pieces)
+        monkeypatch.setattr("unspool.tools.cli.arrivals.arrivals", lambda *_, pieces=pieces: pieces)
         inspection = Inspection(Input(kind=InputKind.NDJSON), None, None, False)
         inspection.run()
         places = [one.place for one in inspection.problems if one.place is not None]
@@ -298,7 +297,7 @@ def test_many_problems() -> None:
 
 
 def test_snapshots_have_to_go_on() -> None:
-    """Lines that look like snapshots need not be any; where that is said, each has to follow from the one before."""
+    """Lines that look like snapshots may be NDJSON; with --input snapshots each must extend the previous one."""
     data = INPUTS["snapshots"].data + b'{"title": "Other"}\n'
     assert report(data, status=0)["input"] == "ndjson"
     problems = report(data, "--input", "snapshots")["problems"]
@@ -338,13 +337,13 @@ def test_a_call_that_is_broken() -> None:
 
 
 def test_messages_that_do_not_end_well() -> None:
-    """A stream that stops, an error of the provider, a limit of length, a chunk that is none, half of an answer."""
+    """A stream that stops, a provider error, a length limit, an invalid chunk, half of an answer."""
     half = json.loads(json.dumps(CHAT[0]).replace("Let me ", "{'title': 'Tr").replace("'", '\\"'))
     for data, code, message in [
         (chunked(CHAT[:2]), "unfinished", "the stream ended"),
         (chunked([*CHAT[:2], {"error": {"message": "overloaded"}}]), "provider", "the provider reported an error"),
         (chunked([*CHAT[:2], finished("length")]), "truncated", "the message was cut off: length"),
-        (chunked(CHAT) + b"oops\n", "chunk", "a chunk that is not JSON: the one with number 9"),
+        (chunked(CHAT) + b"oops\n", "chunk", "a chunk that is not JSON: chunk 9"),
         (chunked([half, finished("stop")]), "incomplete", "the text ended too early"),
     ]:
         (problem,) = report(data, "--format", "openai-chat")["problems"]
@@ -353,7 +352,7 @@ def test_messages_that_do_not_end_well() -> None:
 
 
 def test_prose_may_begin_with_a_bracket() -> None:
-    """Nobody has said that it is JSON."""
+    """Prose that starts with a bracket is not checked as JSON."""
     prose = json.loads(json.dumps(CHAT[0]).replace("Let me ", "[Note] Nothing to do."))
     assert report(chunked([prose, finished("stop")]), status=0)["format"] == "openai-chat"
 
@@ -372,7 +371,7 @@ def test_samples_have_their_names() -> None:
 
 
 def test_events_and_recordings() -> None:
-    """In whatever it is wrapped, the place is that in the text; a wrapping that is broken is told as such."""
+    """In any wrapping, the place is that in the text; a broken wrapping is reported as such."""
     for data in (sse(['{"a": [1', ', oops"']), recorded(b'{"a": [1, oops')):
         (problem,) = report(data)["problems"]
         assert (problem["code"], problem["offset"]) == ("unexpected_character", 10)
@@ -414,7 +413,7 @@ def test_the_place_of_a_violation(text: str, path: str, at: str, schema: Path) -
 
 
 def test_broken_before_it_is_invalid(schema: Path) -> None:
-    """What comes first is told."""
+    """The earlier problem is reported."""
     (problem,) = report(b'{"days": [oops, {"hours": "six"}]}', "--schema", schema)["problems"]
     assert problem["code"] == "unexpected_character"
     (problem,) = report(b'{"days": [{"hours": 6}', "--schema", schema)["problems"]
@@ -463,6 +462,6 @@ def test_a_long_path_is_cut_visibly() -> None:
 
 
 def test_errors_are_not_quoted_for_machines() -> None:
-    """A report for machines has the place, and no text: that may be somebody's secret."""
+    """A report for programs has the place, but no text, which may be secret."""
     assert "secret" not in json.dumps(report(b'{"a": "secret" "b"}')["problems"])
     assert issubclass(JSONSyntaxError, ValueError)

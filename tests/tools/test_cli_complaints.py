@@ -64,7 +64,7 @@ def test_reading_that_fails_names_the_file(command: str, tmp_path: Path, monkeyp
     def broken(*_: object) -> bytes:
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr("unspool.tools.cli.reading.os.read", broken)
+    monkeypatch.setattr("unspool.tools.cli.arrivals.os.read", broken)
     outcome = run(command, file)
     assert (outcome.status, outcome.stderr) == (1, f"unspool: {file}: Input/output error\n")
 
@@ -112,16 +112,17 @@ def test_an_empty_input(command: str) -> None:
 
 @pytest.mark.parametrize("data", [b"<html>", b"Hello", b"\x1f\x8b\x08", b'{"a": 1}', b"\0\0\0\0\0"])
 def test_what_is_no_message_need_not_be_anything_else(data: bytes) -> None:
-    """Nothing is called JSON that nobody has read; what kinds of lines they are is known."""
+    """Unparsed input is not called JSON; the kind of lines is reported."""
     outcome = run("message", data=data)
-    said = "no stream of chunks; if it is one, --format tells of which\n"
-    assert (outcome.status, outcome.stderr) == (2, f"unspool: standard input: this is {said}")
+    said = "unspool: standard input: not recognised as a provider stream"
+    hint = "; if it is one, name it with --format\n"
+    assert (outcome.status, outcome.stderr) == (2, said + hint)
     lines = run("message", data=b'{"a": 1}\n{"b": 2}\n')
-    assert lines.stderr == f"unspool: standard input: this is ndjson, and {said}"
+    assert lines.stderr == f"{said} (ndjson){hint}"
 
 
 def test_a_blank_input_has_no_message() -> None:
-    """Nothing but white space is no JSON either."""
+    """White space alone is not JSON either."""
     assert run("message", data=b" \n\n").stderr == "unspool: standard input: there is nothing in it\n"
 
 
@@ -159,9 +160,7 @@ def test_a_broken_chunk_has_its_line(end: str) -> None:
     for outcome in (run("check", "--json", data=data), run("check", "--json", data=data.replace(b": ping", b":"))):
         problems = [problem for problem in json.loads(outcome.stdout)["problems"] if problem["code"] == "chunk"]
         assert [problem["line"] for problem in problems] == [7, 10]
-    assert (
-        b"standard input: line 7\n  a chunk that is not JSON: the one with number 2\n" in run("check", data=data).stdout
-    )
+    assert b"standard input: line 7\n  a chunk that is not JSON: chunk 2\n" in run("check", data=data).stdout
     if end != "\r":  # which ends no line there
         data = end.join([chunk, "", "oops", chunk, "{"]).encode()
         problems = json.loads(run("check", "--json", data=data).stdout)["problems"]
@@ -198,7 +197,7 @@ def test_lines_end_between_words(command: str, columns: int) -> None:
 
 
 def test_in_a_pipe_each_complaint_is_one_line() -> None:
-    """Whatever the width of the terminal is: others read it."""
+    """At any terminal width, because programs read it."""
     outcome = run("events", data=b'{"a": "b" oops', COLUMNS="20")
     assert outcome.stderr.count("\n") == 1
 
@@ -222,7 +221,7 @@ def test_a_command_that_cannot_be_started(
 
 
 def test_the_studio_without_standard_input() -> None:
-    """If it is closed, that is said."""
+    """A closed standard input is reported."""
     with started("studio", "--no-browser", "-", stdin=None, preexec_fn=lambda: os.close(0)) as process:
         _, stderr = process.communicate(timeout=20)
         assert (process.returncode, stderr) == (1, b"unspool: standard input is closed\n")

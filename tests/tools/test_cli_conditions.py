@@ -1,5 +1,5 @@
 """Every command under every condition: in a pipe, interrupted, with a reader that has left, with broken input, in a
-narrow terminal without colours that knows only ASCII. What each command says is in the tests of its own.
+narrow terminal without colours that knows only ASCII. Each command has tests of its own for its output.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def test_in_a_pipe(way: Way) -> None:
 
 @pytest.mark.parametrize("way", [pytest.param(way, id=name) for name, way in WAYS.items() if way.broken])
 def test_broken_input(way: Way) -> None:
-    """What is broken is said, with exit status 1, and never with a traceback."""
+    """Broken input is reported with exit status 1, and never with a traceback."""
     outcome = run(*way.arguments, "-", data=way.broken)
     said = outcome.stdout.decode() + outcome.stderr
     assert (outcome.status, "Traceback" in said) == (1, False)
@@ -96,7 +96,7 @@ def test_a_reader_that_has_left(way: Way) -> None:
 
 @pytest.mark.parametrize("arguments", [("studio", "--no-browser", "sample:trip"), ("replay", "--serve", "sample:trip")])
 def test_a_server_whose_address_nobody_hears(arguments: tuple[str, ...]) -> None:
-    """It ends like the others: there is nobody who could talk to it."""
+    """The server ends like the other commands, because no client knows its address."""
     with started(*arguments) as process:
         assert process.stdout is not None
         process.stdout.close()

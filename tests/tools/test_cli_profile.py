@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from tests.support.running import PATIENCE, Terminal, started
 from tests.support.running import run as run_with_streams
 from tests.support.shared import PROJECT
-from unspool.tools.cli import reading
+from unspool.tools.cli import arrivals
 from unspool.tools.cli.main import app
 from unspool.tools.viewer import fields
 
@@ -81,7 +81,7 @@ def test_ascii_only() -> None:
 
 
 def test_so_many_levels() -> None:
-    """With --depth, what lies deeper is left out, and how much that is is said; level 0 is the document itself."""
+    """--depth leaves out deeper levels, and reports how many fields; level 0 is the document itself."""
     for depth, last in ((0, "$"), (1, "confidence")):
         shown = run("sample:trip", "--depth", depth).stdout
         labels = [line.split()[0] for line in shown.splitlines()[2:-2]]
@@ -92,7 +92,7 @@ def test_so_many_levels() -> None:
 
 
 def test_a_plain_file_is_measured_to_the_character(tmp_path: Path) -> None:
-    """Where nobody measured times, the place at which a field is complete is that of its last character."""
+    """Without measured times, a field is complete at its last character."""
     file = tmp_path / "file.json"
     file.write_bytes(b'{"a": 1, "b": "two"}')
     lines = lines_of(run(file, "--json"))
@@ -162,14 +162,14 @@ def test_compare_as_json_lines() -> None:
 
 
 def test_compare_recording_with_plain_file(tmp_path: Path) -> None:
-    """Where one has no times, characters are compared; a field that only one has is told."""
+    """If one input has no times, characters are compared; fields of only one input are reported."""
     file = file_with(tmp_path, '{"claim": "x", "other": 1}')
     result = run(file, "--compare", "sample:unordered-b")
     assert "not in both" in result.stdout
 
 
 def test_compare_with_what_is_not_complete(tmp_path: Path) -> None:
-    """A field that is in both, and complete in one of them, is told as that."""
+    """A field in both inputs, but complete in one of them, is reported as such."""
     whole, cut_off = file_with(tmp_path, '{"a": "xyz"}', "whole.json"), file_with(tmp_path, '{"a": "x', "cut.json")
     for files, change in (((whole, cut_off), "open in two"), ((cut_off, whole), "open in one")):
         result = run(files[0], "--compare", files[1])
@@ -186,7 +186,7 @@ def test_more_fields_than_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     *_, last, too_many, summary, _ = run(file, "--by", "characters").stdout.splitlines()
     assert last.split()[0] == "last"
     assert too_many.startswith("18 fields are too many")
-    first, half = text.index("0,") + 2, text.index("6,") + 2  # a number is complete with what comes behind it
+    first, half = text.index("0,") + 2, text.index("6,") + 2  # a number is complete with the character after it
     words = f"25 leaves usable: the first at {first}, half of them at {half}, the last at {len(text)} (characters)"
     assert summary == words
     result = run(file, "--json")
@@ -240,7 +240,7 @@ def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
     cases: list[tuple[list[str | Path], str]] = [
         (["--html", tmp_path / "no" / "out.html"], f"no{os.sep}out.html: there is no directory"),
         (["--svg", tmp_path], f"{tmp_path} is a directory"),
-        (["--html", "-"], "a report is written to a file"),
+        (["--html", "-"], "reports need a file name"),
         (["--html", page, "--svg", page], f"{page} cannot be both the page and the drawing"),
     ]
     for outputs, words in cases:
@@ -293,14 +293,14 @@ def test_each_complaint_names_its_file(tmp_path: Path) -> None:
     ],
 )
 def test_usage(arguments: list[str], words: str) -> None:
-    """What cannot be asked for is an error of usage."""
+    """Invalid options are a usage error."""
     result = run(*arguments, width=200)
     assert result.exit_code == 2
     assert words in result.stderr
 
 
 def test_broken_input_is_shown_as_far_as_it_goes() -> None:
-    """What came before the fault is there; the fault is told; the exit status is 1."""
+    """The fields before the error are shown, the error is reported, and the exit status is 1."""
     result = run("sample:broken")
     assert result.exit_code == 1
     assert "linseed" not in result.stdout
@@ -309,14 +309,14 @@ def test_broken_input_is_shown_as_far_as_it_goes() -> None:
 
 
 def test_an_empty_file(tmp_path: Path) -> None:
-    """There is nothing to show, and that is said."""
+    """An empty input is reported."""
     result = run(file_with(tmp_path, ""))
     assert result.exit_code == 1
     assert "nothing" in result.stderr
 
 
 def test_a_broken_recording(tmp_path: Path) -> None:
-    """What came before the line that is none is shown."""
+    """The fields before an invalid line are shown."""
     file = file_with(tmp_path, '{"unspool_recording": 1}\n{"t": 0, "text": "[1, 2"}\n{"t": "x"}\n')
     result = run(file)
     assert result.exit_code == 1
@@ -354,13 +354,13 @@ def test_a_reader_that_has_seen_enough() -> None:
 
 
 def test_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C while it waits for input: 130, and nothing is said."""
+    """Ctrl-C while it waits for input: 130, without a message."""
 
     def interrupted(*_: object) -> Iterator[bytes]:
         yield b"["
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(reading, "arrivals", interrupted)
+    monkeypatch.setattr(arrivals, "arrivals", interrupted)
     assert run_with_streams("profile") == (130, b"", "")
 
 

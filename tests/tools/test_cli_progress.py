@@ -14,10 +14,9 @@ from rich.console import Console
 
 from tests.support.inputs import INPUTS, recorded
 from tests.support.running import Terminal, run
-from unspool.tools.cli import progress as bars
-from unspool.tools.cli.commands import replay
-from unspool.tools.cli.pacing import Clock, paced
-from unspool.tools.cli.reading import STANDARD_INPUT, Input
+from unspool.tools.cli import terminal as bars
+from unspool.tools.cli.arrivals import STANDARD_INPUT, Clock, Input, paced
+from unspool.tools.cli.commands import recording
 from unspool.tools.viewer.recordings import Arrival
 
 if TYPE_CHECKING:
@@ -30,8 +29,8 @@ LONG: Final = b"[" + b"1," * 10_000 + b"1]"
 def drawn(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     """A terminal on standard error, on which everything is drawn at once."""
     screen = io.StringIO()
-    monkeypatch.setattr(bars, "WAIT", 0.0)
-    monkeypatch.setattr(bars, "PAUSE", 0.0)
+    monkeypatch.setattr(bars, "BAR_DELAY", 0.0)
+    monkeypatch.setattr(bars, "BAR_PAUSE", 0.0)
     monkeypatch.setattr(bars, "console", lambda *, stderr: Console(file=screen, force_terminal=True, width=80))
     return screen
 
@@ -64,7 +63,7 @@ def test_a_bar_for_what_takes_long(
 
 @pytest.mark.usefixtures("drawn")
 def test_no_bar_without_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is drawn where nobody sees it."""
+    """Without a terminal nothing is drawn."""
     screen = io.StringIO()
     monkeypatch.setattr(bars, "console", lambda *, stderr: Console(file=screen))
     file = tmp_path / "long.json"
@@ -75,9 +74,11 @@ def test_no_bar_without_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert screen.getvalue() == ""
 
 
-@pytest.mark.parametrize("bar", [bars.recording, lambda _: bars.playing(lambda: 1.0)], ids=["record", "replay"])
+@pytest.mark.parametrize(
+    "bar", [bars.recording_progress, lambda _: bars.playing_progress(lambda: 1.0)], ids=["record", "replay"]
+)
 def test_no_bar_where_the_stream_itself_is_seen(bar: object, drawn: io.StringIO) -> None:
-    """On a terminal the text is the view. In a pipe the command behind it has the terminal, and may draw there."""
+    """On a terminal the text is the view. In a pipe the next command owns the terminal, and may draw there."""
     assert callable(bar)
     with mock.patch.object(sys.stdout, "isatty", return_value=True), bar(Input()) as took:
         assert took is None or took(1000) is None
@@ -91,7 +92,7 @@ def test_no_bar_where_the_stream_itself_is_seen(bar: object, drawn: io.StringIO)
 
 
 def test_no_bar_between_the_lines_of_a_terminal(tmp_path: Path, drawn: io.StringIO) -> None:
-    """Where lines are written to a terminal there is no place for one, nor while somebody types."""
+    """There is no bar between lines on a terminal, nor while the user types."""
     file = tmp_path / "long.json"
     file.write_bytes(b"x" * 1000)
     is_terminal = mock.patch.object(sys.stdout, "isatty", return_value=True)
@@ -131,7 +132,7 @@ def test_each_command_that_reads_has_one(command: str, tmp_path: Path, drawn: io
 
 
 def test_lines_go_where_they_should_while_a_bar_is_drawn(tmp_path: Path, drawn: io.StringIO) -> None:
-    """What is written to a file is all in the file: the bar takes nothing of it."""
+    """All output goes to the file: the bar takes nothing of it."""
     file = tmp_path / "input"
     file.write_bytes(b'{"a": 1}\n' * 50)
     outcome = run("values", "--input", "ndjson", file)
@@ -142,7 +143,7 @@ def test_lines_go_where_they_should_while_a_bar_is_drawn(tmp_path: Path, drawn: 
 
 def test_what_is_recorded_is_counted(drawn: io.StringIO) -> None:
     """How many bytes came, and how often some did."""
-    with bars.recording(Input(STANDARD_INPUT)) as took:
+    with bars.recording_progress(Input(STANDARD_INPUT)) as took:
         took(400)
         took(700)
     assert "recording 400 bytes in 1 piece" in drawn.getvalue()
@@ -164,11 +165,11 @@ def test_what_is_played_has_its_time(tmp_path: Path, drawn: io.StringIO) -> None
 def test_what_cannot_be_read_twice_has_a_time_only(
     tmp_path: Path, drawn: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Standard input, and what is large: nobody knows how long it will take."""
+    """The duration of standard input and of large files is unknown."""
     data = recorded(b"abc", 1)
     assert run("replay", "--speed", "0", data=data).stdout == b"abc"
     assert "playing 0.0 s" in drawn.getvalue()
-    monkeypatch.setattr(replay, "MOST_READ_TWICE", 10)
+    monkeypatch.setattr(recording, "MAX_READ_TWICE", 10)
     file = tmp_path / "recording.jsonl"
     file.write_bytes(data)
     assert run("replay", "--speed", "0", file).stdout == b"abc"
@@ -176,13 +177,13 @@ def test_what_cannot_be_read_twice_has_a_time_only(
 
 
 def test_time_passes_while_nothing_comes() -> None:
-    """Between two pieces the time is told again and again; it never runs ahead of the next piece."""
+    """Between two pieces the time is reported repeatedly; it never runs ahead of the next piece."""
     now = 0.0
     told: list[float] = []
 
     def sleep(seconds: float) -> None:
         nonlocal now
-        now += seconds * 1.5  # whoever sleeps may sleep too long
+        now += seconds * 1.5  # a sleep may take too long
 
     pieces = [Arrival(0.0, b"a"), Arrival(1.0, b"b"), Arrival(1.0, b"c")]
     assert list(paced(pieces, 2.0, Clock(lambda: now, sleep), told.append)) == [b"a", b"b", b"c"]

@@ -24,7 +24,7 @@ NAUGHTY = "caf\u00e9 \U0001f600 \x1b[2J \u202e\n".encode() + b"\xff\xc3"
 
 
 def wait_for(file: Path, text: str) -> str:
-    """What is in the file, as soon as this is."""
+    """Return the content of the file, as soon as it has this."""
     end = time.monotonic() + PATIENCE
     while not file.exists() or text not in file.read_text():
         assert time.monotonic() < end
@@ -79,7 +79,7 @@ def test_plain_terminals_get_ascii() -> None:
 
 
 def test_each_piece_passes_and_is_noted_down_at_once(tmp_path: Path) -> None:
-    """Nobody waits for the next piece. Half of a character passes, and is noted down with its other half."""
+    """Each piece passes at once. Half of a character passes, too, and is recorded with its other half."""
     file = tmp_path / "trip.jsonl"
     with started("record", "-o", file) as process:
         say(process, b"caf\xc3")
@@ -95,7 +95,7 @@ def test_each_piece_passes_and_is_noted_down_at_once(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_leaves_a_recording(tmp_path: Path) -> None:
-    """What came is there, half a character included; the exit status is that of an interrupt, and nothing is said."""
+    """The recording is complete, half a character included; the exit status is 130, without a message."""
     file = tmp_path / "trip.jsonl"
     with started("record", "-o", file) as process:
         say(process, b"ab\xc3")
@@ -107,7 +107,7 @@ def test_ctrl_c_leaves_a_recording(tmp_path: Path) -> None:
 
 
 def test_the_recording_goes_on_when_nobody_reads(tmp_path: Path) -> None:
-    """Whoever looks may leave: all that comes is still recorded, and that is a success."""
+    """If the next command stops reading, everything is still recorded, and the exit status is 0."""
     file = tmp_path / "trip.jsonl"
     with started("record", "-o", file) as process:
         assert process.stdout is not None
@@ -139,7 +139,7 @@ def test_a_recording_that_nobody_reads_ends() -> None:
 
 
 def test_a_terminal_gets_what_can_be_seen(tmp_path: Path) -> None:
-    """What passes through on to a terminal is no command to it; the recording has it as it came."""
+    """Input that passes to a terminal cannot control it; the recording has the original bytes."""
     file = tmp_path / "trip.jsonl"
     screen, terminal = pty.openpty()
     try:

@@ -25,9 +25,18 @@ from tests.support.scripts import Call, Script
 from unspool.llm import Fault, MessageError, MessageStream
 from unspool.llm._formats.registry import FORMATS
 from unspool.llm._sse import iter_sse
-from unspool.tools.cli.pacing import Clock, paced
-from unspool.tools.cli.server.providers import ENDPOINTS, Refusal, Streams, error_body, refusal_of, variables
-from unspool.tools.cli.server.serving import LARGEST_REQUEST, ReplayServer, is_loopback
+from unspool.tools.cli.arrivals import Clock, paced
+from unspool.tools.cli.replay_server import (
+    ENDPOINTS,
+    MAX_REQUEST,
+    Refusal,
+    ReplayServer,
+    Streams,
+    error_body,
+    is_loopback,
+    refusal_of,
+    variables,
+)
 from unspool.tools.viewer.playing import pieces_of
 from unspool.tools.viewer.recordings import HEADER, Arrival
 from unspool.tools.viewer.wire import Wire, wire_of
@@ -84,7 +93,7 @@ def test_so_many_pieces_and_no_more() -> None:
 
 
 def test_a_broken_recording_is_played_as_far_as_it_goes() -> None:
-    """Then it is told what is wrong, and in which line."""
+    """Then the error is reported, with its line."""
     recording = timed((0, "a"), (0, "b")) + b"\n{oops\n" + b'{"t": 1, "text": "c"}\n'
     assert run("replay", data=recording) == (1, b"ab", "unspool: standard input: line 5 of the recording: not JSON\n")
     assert run("replay", data=timed((0, "a"))[:-4]) == (
@@ -101,8 +110,8 @@ USAGE = {
     "--host localhost": "are for --serve",
     "--allow-remote": "are for --serve",
     "--speed nan": "--speed",
-    "--serve --host 0.0.0.0": "--allow-remote lets others in",
-    "--serve --host example.com": "--allow-remote lets others in",
+    "--serve --host 0.0.0.0": "use --allow-remote to let other machines connect",
+    "--serve --host example.com": "use --allow-remote to let other machines connect",
     "--serve --port 65536": "--port",
     "--format nobody": "--format",
     "missing.jsonl": "missing.jsonl",
@@ -118,7 +127,7 @@ def test_what_does_not_go_together_is_told(options: str) -> None:
 
 
 def test_what_cannot_be_served_is_told() -> None:
-    """Nothing, a broken recording, and a port that is taken."""
+    """Nothing, a broken recording, and a port in use."""
     assert run("replay", "--serve", data=HEADER.encode()) == (
         1,
         b"",
@@ -159,7 +168,7 @@ def test_ctrl_c_ends_a_replay_and_so_does_a_closed_pipe() -> None:
 
 
 class FalseClock:
-    """Time passes when somebody sleeps, and no other way."""
+    """A clock that only advances when it sleeps."""
 
     def __init__(self) -> None:
         self.time = 100.0
@@ -186,7 +195,7 @@ def arriving(pieces: list[Arrival], speed: float, false: FalseClock) -> Iterator
     ("speed", "times"), [(1.0, [0, 0.5, 0.5, 2]), (2.0, [0, 0.25, 0.25, 1]), (0.5, [0, 1, 1, 4]), (0.0, [0, 0, 0, 0])]
 )
 def test_pieces_come_at_their_times(speed: float, times: list[float]) -> None:
-    """So many times as fast as they came; with nought, at once."""
+    """Pieces play `speed` times as fast as recorded; with 0, at once."""
     assert list(arriving(PIECES, speed, FalseClock())) == list(zip(times, [b"a", b"b", b"c", b"d"], strict=True))
 
 
@@ -224,7 +233,7 @@ def stage(wire: Wire | None = None, **options: Any) -> Iterator[ReplayServer]:
 def running(server: ReplayServer) -> Iterator[threading.Thread]:
     """The thread that it serves in."""
     thread = threading.Thread(target=server.serve, daemon=True)
-    with mock.patch("unspool.tools.cli.server.serving.TICK", 0.005):
+    with mock.patch("unspool.tools.cli.replay_server.TICK", 0.005):
         thread.start()
         try:
             yield thread
@@ -286,7 +295,7 @@ FORBIDDEN: dict[str, dict[str, Any]] = {
     "another name": {"Host": "rebound.example"},
     "another name that looks like it": {"Host": "127.0.0.1.example:80"},
     "no name": {"Host": ""},
-    "a name that is none": {"Host": "[::1"},
+    "an invalid name": {"Host": "[::1"},
     "another page": {"Origin": "https://example.com"},
     "a page from nowhere": {"Origin": "null"},
 }
@@ -298,7 +307,7 @@ def test_pages_of_others_are_not_served(name: str) -> None:
     with stage() as server:
         for method, path in (("GET", "/healthz"), ("POST", "/v1/chat/completions")):
             status, body = ask(server, method, path, **FORBIDDEN[name])
-            assert (status, b"this machine only" in body) == (403, True)
+            assert (status, b"only accepts local requests" in body) == (403, True)
     with stage(is_open=True) as server:
         assert ask(server, **FORBIDDEN[name])[0] == 200
 
@@ -311,10 +320,10 @@ def test_this_machine_has_many_names(name: str) -> None:
 
 
 def test_requests_have_a_size() -> None:
-    """What is too large, or of no size at all, is refused, and that can be read by who has sent it."""
+    """Requests that are too large or have no length are refused, and the client can read the answer."""
     with stage() as server:
-        assert ask(server, body=STREAM + b" " * (LARGEST_REQUEST - len(STREAM)))[0] == 200
-        status, body = ask(server, body=b" " * (LARGEST_REQUEST + 1))
+        assert ask(server, body=STREAM + b" " * (MAX_REQUEST - len(STREAM)))[0] == 200
+        status, body = ask(server, body=b" " * (MAX_REQUEST + 1))
         assert (status, json.loads(body)["error"]["type"]) == (413, "invalid_request_error")
         assert ask(server, Transfer_Encoding="chunked", body=b"0\r\n\r\n")[0] == 411
         assert ask(server, Content_Length="-1")[0] == 400
@@ -322,7 +331,7 @@ def test_requests_have_a_size() -> None:
 
 
 def test_half_a_request_is_none() -> None:
-    """Whoever stops in the middle of it gets no stream, and takes none away from others."""
+    """A client that stops in the middle of its request gets no stream, and does not count."""
     with stage(times=1) as server:
         with socket.create_connection(("127.0.0.1", server.server_port), PATIENCE) as connection:
             connection.sendall(b"POST / HTTP/1.1\r\nContent-Length: 5\r\nHost: localhost\r\n\r\n12")
@@ -340,14 +349,14 @@ def test_old_clients_are_served() -> None:
 
 
 def test_a_connection_can_be_dropped() -> None:
-    """After so many frames; the client notices that it has not seen the end."""
+    """The connection drops after N frames; the client notices that the end is missing."""
     with stage(Wire("text/plain", tuple(PIECES)), drop_after=3) as server, pytest.raises(IncompleteRead) as caught:
         ask(server)
     assert caught.value.partial == b"abc"
 
 
 def test_so_often_and_no_more() -> None:
-    """What is refused does not count; after the last one, the server stops by itself."""
+    """Refused requests do not count; after the last one, the server stops by itself."""
     with ReplayServer(Wire("text/plain", tuple(PIECES)), times=2, speed=0.0) as server, running(server) as thread:
         assert ask(server, body=b'{"stream": false}')[0] == 400
         assert ask(server, "GET", "/healthz")[0] == 200
@@ -376,7 +385,7 @@ def test_whoever_comes_too_late_is_told() -> None:
 
 def test_there_is_room_for_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """More clients at once than there are threads for are sent away, and may come again."""
-    monkeypatch.setattr("unspool.tools.cli.server.serving.MOST_AT_ONCE", 1)
+    monkeypatch.setattr("unspool.tools.cli.replay_server.MAX_CONNECTIONS", 1)
     with stage() as server:
         with socket.create_connection(("127.0.0.1", server.server_port), PATIENCE) as idle:
             assert raw(server, b"").startswith(b"HTTP/1.1 503 ")
@@ -385,7 +394,7 @@ def test_there_is_room_for_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
         end, answer = time.monotonic() + PATIENCE, b""
         while b" 200 " not in answer:
             assert time.monotonic() < end
-            with suppress(ConnectionError):  # who is sent away need not hear why
+            with suppress(ConnectionError):  # a refused client may not get the answer
                 answer = raw(server, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
 
 
@@ -417,11 +426,11 @@ def test_a_fault_of_the_server_is_told(capfd: pytest.CaptureFixture[str]) -> Non
 
 @pytest.mark.parametrize("name", [None, "", "example.com", "10.0.0.1", "0.0.0.0", "127.0.0.1.example", "localhost."])
 def test_what_is_not_this_machine(name: str | None) -> None:
-    """Names are not looked up: whoever gives them could say anything."""
+    """Names are not looked up, because DNS could answer anything."""
     assert not is_loopback(name)
 
 
-# What is asked for, and how it is refused.
+# Requests, and how they are refused.
 
 EXAMPLES = {endpoint.format: endpoint.example for endpoint in ENDPOINTS if endpoint.example}
 
@@ -438,7 +447,7 @@ def test_every_format_is_served() -> None:
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_another_format_is_refused(format: str) -> None:
-    """A client would not understand a word: it is told what this recording is, and where that is asked for."""
+    """A client could not read the recording: the answer names its format and the path for it."""
     for other, path in EXAMPLES.items():
         refusal = refusal_of(path, STREAM, format)
         if other == format:
@@ -452,7 +461,7 @@ def test_another_format_is_refused(format: str) -> None:
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
 def test_only_streams_are_replayed(endpoint: Any) -> None:
-    """Who asks for a whole answer is told so; what is preset is as each provider has it."""
+    """Requests for a whole answer are refused; the default is that of each provider."""
     path = endpoint.example or f"/v1{endpoint.ending}"
     refused = [refusal_of(path, body, endpoint.format) is not None for body in (b"{}", b'{"stream": false}', b"[]")]
     by_body = {Streams.IF_ASKED: [True, True, True], Streams.UNLESS_ASKED_NOT: [False, True, False]}
@@ -505,7 +514,7 @@ def no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def asking(name: str, *args: object) -> Iterator[tuple[Any, Any]]:
-    """The process, and a client that goes where it is told to.
+    """The process, and a client that uses the printed address.
 
     It has no key that is worth anything, one try, little patience, and no certificates.
     """
@@ -569,7 +578,7 @@ def test_a_client_of_anthropic_talks_to_it(tmp_path: Path) -> None:
 
 
 def test_a_dropped_connection_is_an_error_with_the_last_state(tmp_path: Path) -> None:
-    """What had come before is there to be shown."""
+    """The text before the drop is available."""
     with asking("Anthropic", written(tmp_path, "anthropic", CALLING), "--drop-after", 4) as (_, client):
         stream = MessageStream(client.messages.create(model="m", max_tokens=9, messages=ASKED, stream=True))
         with pytest.raises(MessageError) as caught:
@@ -580,7 +589,7 @@ def test_a_dropped_connection_is_an_error_with_the_last_state(tmp_path: Path) ->
 
 
 def test_ctrl_c_stops_the_server_in_the_middle_of_a_stream(tmp_path: Path) -> None:
-    """At once, whoever is still listening; and JSON text without a provider is sent to anybody, piece by piece."""
+    """The server stops at once, even with clients; it sends JSON text without a provider to any client."""
     file = tmp_path / "slow.jsonl"
     file.write_bytes(timed((0, '{"a":'), (10_000, "1}")))
     with started("replay", file, "--serve") as process:

@@ -1,6 +1,6 @@
 """`events`, `values`, `patch`, `chunk`, `message`: JSON lines for pipes, in the form that docs/cli.md promises.
 
-What they write is kept in tests/tools/golden. `python -m tests.tools.test_cli_steps` writes those files anew.
+Their output is kept in tests/tools/golden. `python -m tests.tools.test_cli_steps` writes those files again.
 """
 
 from __future__ import annotations
@@ -31,13 +31,12 @@ from tests.support.running import Outcome, hear_line, run, say, started
 from tests.support.shared import PROJECT
 from unspool import Options, SnapshotChunker, ValueParser
 from unspool.patch import apply
-from unspool.tools.cli import reading
+from unspool.tools.cli import arrivals
+from unspool.tools.cli.arrivals import Input, timed_items
 from unspool.tools.cli.commands.chunk import SplitError, Splitter, chunk
 from unspool.tools.cli.commands.message import message
 from unspool.tools.cli.commands.steps import events, patch, values
-from unspool.tools.cli.lines.lanes import Lanes
-from unspool.tools.cli.lines.stages import EventLines, PatchLines, ValueLines
-from unspool.tools.cli.reading import Input, timed_items
+from unspool.tools.cli.lines import EventLines, Lanes, PatchLines, ValueLines
 from unspool.tools.viewer.inputs import InputKind, Piece
 
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ def fed(pieces: Iterable[bytes], command: Callable[..., None], **options: Any) -
     """Call the function of a command, with these pieces coming in, one after another."""
     stdout, stderr, status = io.StringIO(), io.StringIO(), 0
     with (
-        mock.patch.object(reading, "arrivals", return_value=iter(pieces)),
+        mock.patch.object(arrivals, "arrivals", return_value=iter(pieces)),
         mock.patch.multiple(sys, stdout=stdout, stderr=stderr),
     ):
         try:
@@ -136,7 +135,7 @@ def test_over_real_pipes() -> None:
 
 @pytest.mark.parametrize("name", ["events-chat", "values-chat", "patch-structured", "chunk-snapshots", "message-chat"])
 def test_lines_come_at_once(name: str) -> None:
-    """Whatever the command: what the bytes so far bring is written before more of them is asked for."""
+    """Every command writes the lines for the bytes so far before it reads more of them."""
     kind, (command, *_) = CASES[name]
     data, expected = INPUTS[kind].data, (GOLDEN / f"{name}.jsonl").read_text()
 
@@ -168,8 +167,8 @@ def test_a_writer_without_pause_is_not_waited_for(monkeypatch: pytest.MonkeyPatc
             yield piece
 
     times = iter([0.0, 0.1, 0.2, 0.3, 0.4, 0.5])
-    monkeypatch.setattr(reading, "monotonic", lambda: next(times))
-    monkeypatch.setattr(reading, "arrivals", arriving)
+    monkeypatch.setattr(arrivals, "monotonic", lambda: next(times))
+    monkeypatch.setattr(arrivals, "arrivals", arriving)
     source = Input()
     came = [(time, item.pieces[0].fragment, len(asked)) for time, item in timed_items(source, source.opening())]
     assert came == [(0.0, b'{"a": [', 4), (0.1, b"1,", 4), (0.2, b"2,", 4), (0.3, b"3,", 4), (0.4, b"4]}", 5)]
@@ -190,7 +189,7 @@ def test_a_named_pipe_is_read_as_it_comes(tmp_path: Path) -> None:
     writing = threading.Thread(target=write)
     writing.start()
     source = Input(pipe)
-    coming = reading.arrivals(source)
+    coming = arrivals.arrivals(source)
     assert next(coming) == b'{"a"'
     heard.set()
     assert b"".join(filter(None, coming)) == b": 1}"
@@ -250,7 +249,7 @@ def test_every_cut_of_the_input_gives_the_same_end(name: str) -> None:
 @given(strategies.cut(strategies.documents(small=True)))
 @settings(max_examples=30)
 def test_the_last_line_is_the_document(case: tuple[str, list[str]]) -> None:
-    """Whatever the document, and however it comes: the last value is the document, and each line is another value."""
+    """For any document in any fragments: the last value is the document, and each line is a new value."""
     text, fragments = case
     outcome = fed([fragment.encode() for fragment in fragments], values, kind=InputKind.JSON)
     assert (outcome.status, outcome.stderr) == (0, "")
@@ -292,7 +291,7 @@ def final_value(text: str) -> object:
 @given(st.lists(strategies.values(small=True), min_size=1, max_size=4), st.data())
 @settings(max_examples=30)
 def test_chunk_takes_snapshots_in_any_layout(snapshots: list[Any], data: st.DataObject) -> None:
-    """One a line, indented, or one right behind another, cut anywhere: each whole value is found, as it is written."""
+    """One per line, indented, or without a separator, cut anywhere: each complete value is found as it is written."""
     texts = [json.dumps(value, indent=data.draw(st.sampled_from([None, 1]))) for value in snapshots]
     splitter = Splitter()
     found: list[str] = []
@@ -308,7 +307,7 @@ def test_chunk_is_the_inverse() -> None:
 
 
 def test_chunk_writes_raw_text_wherever_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the encoding does not have, and what a terminal should not see, is escaped as JSON escapes it."""
+    """Characters that the encoding lacks or a terminal must not get are escaped as in JSON."""
     value = {"é": "\x7f\u202e🗻"}
     data = json.dumps(value, ensure_ascii=False).encode()
     assert run("chunk", "--raw", data=data).stdout == b'{"\xc3\xa9":"\x7f\xe2\x80\xae\xf0\x9f\x97\xbb"}\n'
@@ -319,7 +318,7 @@ def test_chunk_writes_raw_text_wherever_it_can(monkeypatch: pytest.MonkeyPatch) 
         written = io.BytesIO()
         stdout = io.TextIOWrapper(written, encoding=encoding)
         monkeypatch.setattr(stdout, "isatty", lambda is_terminal=is_terminal: is_terminal)
-        monkeypatch.setattr(reading, "arrivals", lambda *_: iter([data]))
+        monkeypatch.setattr(arrivals, "arrivals", lambda *_: iter([data]))
         with mock.patch.object(sys, "stdout", stdout):
             chunk(raw=True)
         assert written.getvalue() == shown
@@ -327,7 +326,7 @@ def test_chunk_writes_raw_text_wherever_it_can(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_no_control_character_is_in_a_line() -> None:
-    """What a terminal could take for a command is escaped; and what is read back is the same."""
+    """Control characters are escaped; reading the line back gives the same value."""
     value = {"\x7f": "\x7f\x1b\x00\u2028\U000e0041"}
     outcome = run("values", data=json.dumps(value).encode())
     assert outcome.stdout.rstrip(b"\n").decode("ascii").isprintable()
@@ -342,7 +341,11 @@ REFUSED = {
     ("chunk", "chat, structured"): "unspool message",
     ("chunk", "anthropic"): "unspool message",
     ("chunk", "recording of chat"): "unspool message",
-    **{("message", name): "no stream of chunks" for name in INPUTS if "chat" not in name and name != "anthropic"},
+    **{
+        ("message", name): "not recognised as a provider stream"
+        for name in INPUTS
+        if "chat" not in name and name != "anthropic"
+    },
 }
 BROKEN = {("chunk", "ndjson"): "no longer the one", ("chunk", "sse of text"): "snapshot 1"}
 
@@ -368,7 +371,7 @@ def test_the_texts_of_a_message(name: str) -> None:
 
 
 def test_prose_is_no_json() -> None:
-    """A message without JSON has no values; a text that is not there has none either. Both are told."""
+    """A message without JSON has no values, nor has a missing text. Both are reported."""
     prose = b"".join([json.dumps(chunk).encode() + b"\n" for chunk in [*CHAT[:2], {**CHAT[6]}]])
     outcome = run("values", data=prose)
     assert (outcome.status, outcome.stdout) == (1, b"")
@@ -409,7 +412,7 @@ def test_brackets_may_be_prose(content: list[str], value: object) -> None:
 
 
 def test_one_broken_text_leaves_the_others_whole() -> None:
-    """In a message, the other calls are read to their end; what is wrong is told, with the name of the text."""
+    """In a message, the other calls are read to their end; the error is reported with the name of the text."""
     one = {"index": 0, "id": "a", "function": {"name": "f", "arguments": '{"x": oops'}}
     two = {"index": 1, "id": "b", "function": {"name": "g", "arguments": '{"y":'}}
     rest = {"index": 1, "function": {"arguments": " 2}"}}
@@ -426,7 +429,7 @@ def chat(reason: str | None = None, **delta: Any) -> dict[str, Any]:
 
 
 def test_free_text_of_a_call_is_no_json() -> None:
-    """What a custom tool takes is text by agreement: it is not read, and not wrong."""
+    """The input of a custom tool is plain text: it is not parsed, and not an error."""
     item = {"type": "custom_tool_call", "id": "i", "call_id": "c", "name": "run", "input": ""}
     sent = [
         {"type": "response.output_item.added", "sequence_number": 0, "output_index": 0, "item": item},
@@ -446,7 +449,7 @@ def test_free_text_of_a_call_is_no_json() -> None:
 
 
 def test_text_that_begins_anew() -> None:
-    """Where other text takes the place of what there was, events say so; values and patches simply begin anew."""
+    """If new text replaces the old text, there is an event for it; values and patches simply start again."""
 
     def lines(make: Callable[[], Any]) -> list[Any]:
         lanes = Lanes(lambda _: make())
@@ -464,7 +467,7 @@ def test_text_that_begins_anew() -> None:
 
 
 def test_an_answer_that_begins_anew() -> None:
-    """What it is, JSON or prose, is found out anew as well."""
+    """After a restart, the text is recognised as JSON or prose again."""
     lanes = Lanes(lambda _: ValueLines(Options(), None))
     pieces = [("Well", False), (" ", True), ("[1", False), (", 2]", False)]
     told = [lanes.take(Piece("content", text, restarts)) for text, restarts in pieces]
@@ -510,14 +513,14 @@ def test_what_came_before_is_delivered() -> None:
 
 @pytest.mark.parametrize("command", ["events", "values", "patch"])
 def test_nothing_at_all(command: str) -> None:
-    """An empty input is an incomplete one, and it is said that it is empty."""
+    """An empty input is incomplete, and reported as empty."""
     outcome = run(command)
     assert (outcome.status, outcome.stderr) == (1, "unspool: standard input: there is nothing in it\n")
     assert [line["code"] for line in lines_of(outcome)] == (["incomplete"] if command == "events" else [])
 
 
 def test_a_recording_that_breaks() -> None:
-    """What it brought before is delivered, also where it was too short to show what it is."""
+    """The lines before the error are written, even if the input was too short to be recognised."""
     for data, said in [
         (recorded(b'{"a": [1, 2') + b"oops\n", "line 3 of the recording: not JSON"),
         (recorded(b'{"a": [1, 2') + b'{"t": 9, "te', "line 3 of the recording: it ends here"),
@@ -529,7 +532,7 @@ def test_a_recording_that_breaks() -> None:
 
 
 def test_snapshots_that_contradict() -> None:
-    """By default the first contradiction ends it, and the text stays open; with `keep` it goes on, and is told."""
+    """By default the first conflict ends the command, and the text stays open; with `keep` it is only reported."""
     data = b'{"a": 1}\n{"a": 2}\n{"a": 2, "b": 3}\n'
     outcome = run("chunk", data=data)
     assert (outcome.status, lines_of(outcome)) == (1, ['{"a":1'])
@@ -544,7 +547,7 @@ def test_snapshots_that_contradict() -> None:
 
 
 def test_patience() -> None:
-    """What waits is whole only when it has stayed the same for as long as was asked for."""
+    """A waiting value is complete only after that many unchanged snapshots."""
     snapshots: list[Any] = [{"a": "x", "b": "y"}, {"a": "x", "b": "yz"}, {"a": "x", "b": "yzz"}]
     data = b"\n".join([json.dumps(snapshot).encode() for snapshot in snapshots])
     for patience in (0, 1):
@@ -570,7 +573,7 @@ def test_messages_that_do_not_end_well() -> None:
 
 
 def test_a_chunk_that_is_none() -> None:
-    """It is told, and the others are read."""
+    """It is reported, and the others are read."""
     chunks = INPUTS["chat"].data.replace(b"\n", b"\noops\n", 1)
     outcome = run("message", data=chunks)
     assert (outcome.status, outcome.stderr) == (1, "unspool: standard input: a chunk that is not JSON: line 2\n")
@@ -598,7 +601,7 @@ def test_a_chunk_that_is_none() -> None:
     ],
 )
 def test_misuse(args: list[str]) -> None:
-    """Whoever asks for what there is not is told so, with status 2, and nothing else happens."""
+    """Invalid arguments are reported with status 2, and nothing else happens."""
     outcome = run(*args, data=INPUTS["chat"].data)
     assert (outcome.status, outcome.stdout) == (2, b"")
     assert outcome.stderr
@@ -612,7 +615,7 @@ SCHEMA = {"type": "object", "properties": {"days": {"type": "array", "items": {"
 
 @pytest.mark.parametrize("command", ["events", "values", "patch"])
 def test_the_first_violation_ends_it(command: str, tmp_path: Path) -> None:
-    """With a schema, the lines go as far as the text can still become valid; then the path, and exit status 1."""
+    """With a schema, there are lines while the text can still become valid; then the path, and exit status 1."""
     schema = tmp_path / "schema.json"
     schema.write_text(json.dumps(SCHEMA))
     assert run(command, "--schema", schema, data=INPUTS["json"].data).status == 0
@@ -662,7 +665,7 @@ def test_types_in_a_module(code: str, needs: str, tmp_path: Path, monkeypatch: p
 
 @pytest.mark.parametrize("command", ["values", "events", "patch", "watch", "profile"])
 def test_a_line_that_breaks_off_takes_in_nothing(command: str) -> None:
-    """In NDJSON a document ends with its line: one that is open then is broken there, and the next is no part of it."""
+    """In NDJSON a document ends with its line: an open one is broken there, and does not absorb the next."""
     outcome = run(command, "-", data=b'{"a": 1}\n{"b": 2}\n{"c":\n{"d": 4}\n')
     assert outcome.status == 1
     assert "unexpected character: line 3, column 6 (offset 23), in $.c; expected a value" in outcome.stderr
@@ -685,7 +688,7 @@ def test_a_plain_file_is_one_fragment(tmp_path: Path) -> None:
 
 
 def test_no_snapshot_is_no_document() -> None:
-    """Where nothing comes there is nothing to write, and that is said."""
+    """An input without content has no lines, and is reported."""
     outcome = run("chunk", "-")
     assert (outcome.status, outcome.stdout, outcome.stderr) == (
         1,
@@ -723,7 +726,7 @@ def test_interrupting() -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 def test_a_full_disk() -> None:
-    """What cannot be written is told, once, with exit status 1."""
+    """A failed write is reported once, with exit status 1."""
     with Path("/dev/full").open("wb") as full, started("events", stdout=full) as process:
         _, stderr = process.communicate(INPUTS["json"].data, WAIT)
         assert (process.returncode, stderr) == (1, b"unspool: No space left on device\n")
@@ -771,7 +774,7 @@ def test_text_that_is_no_snapshot() -> None:
     for _ in range(2):
         with pytest.raises(SplitError, match="snapshot 4: unexpected character"):
             splitter.feed(b"4")
-    assert Splitter().feed("1[2]") == ["1"], "and nothing of what stands behind it"
+    assert Splitter().feed("1[2]") == ["1"], "and nothing after it"
 
 
 if __name__ == "__main__":

@@ -18,13 +18,10 @@ from tests.support.inputs import timeline_of
 from tests.support.running import PATIENCE, Terminal, hear_line, say, started
 from unspool._path import Path as JSONPath
 from unspool.select import compile as compile_pattern
+from unspool.tools.cli.arrivals import Clock, Input, ticking
+from unspool.tools.cli.commands.watch import FieldLines
 from unspool.tools.cli.main import app
-from unspool.tools.cli.pacing import Clock, ticking
-from unspool.tools.cli.reading import Input
-from unspool.tools.cli.screen.fields import FieldLines
-from unspool.tools.cli.screen.status import status_line, summary
-from unspool.tools.cli.screen.tracks import Look, TracksView, shares
-from unspool.tools.cli.screen.tree import Signs, prose_lines
+from unspool.tools.cli.screen import Look, Signs, TracksView, prose_lines, shares, status_line, summary
 from unspool.tools.viewer.escaping import cells
 from unspool.tools.viewer.inputs import Guess, InputKind, Item, Piece
 from unspool.tools.viewer.samples import read
@@ -69,7 +66,7 @@ def growing(*fragments: str, track: str = "json") -> Timeline:
 
 
 def test_signs_for_what_is_open_and_what_has_changed() -> None:
-    """New, grown and open are told by signs, not by colour alone."""
+    """New, grown and open rows have signs, not colours alone."""
     timeline = growing('{"title": "Trip", "days": [{"n": 1}, ', '{"n": 2}], "note": "So')
     assert plain(view_of(timeline), before=1) == [
         "~ $ { 3 ...",
@@ -87,7 +84,7 @@ def test_signs_for_what_is_open_and_what_has_changed() -> None:
 
 
 def test_keys_are_written_as_in_paths() -> None:
-    """What is no plain name is quoted and stands in brackets: nobody takes it for nothing, an index, or two names."""
+    """Keys that are not plain names are quoted in brackets, and cannot be mistaken for an index or two names."""
     odd = {"plain": 1, "": 2, "a.b": 3, "[0]": 4, "0": 5, "two words": 6, "\n\x1b": 7, "list": [8]}
     lines = plain(view_of(growing(json.dumps(odd))))
     assert [line.strip() for line in lines[1:]] == [
@@ -118,7 +115,7 @@ def test_of_a_long_string_the_end_is_shown() -> None:
 
 
 def test_the_end_is_followed() -> None:
-    """What does not fit is above, and is told."""
+    """Rows that do not fit are above, and counted."""
     timeline = growing(json.dumps({"items": [{"n": n} for n in range(20)], "last": "x"})[:-1])
     assert plain(view_of(timeline), height=5) == [
         "  ... 39 above, in $.items[18]",
@@ -186,7 +183,7 @@ def test_tracks_one_under_the_other() -> None:
 
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=6), st.integers(0, 60), st.randoms(use_true_random=False))
 def test_shares_of_the_room(needs: list[int], room: int, random: Any) -> None:
-    """Nobody gets more than needed, all room is used if it is needed, and the first in order is served first."""
+    """No track gets more than it needs, no room is wasted, and the first in order is served first."""
     order = list(range(len(needs)))
     random.shuffle(order)
     given_ = shares(needs, room, order)
@@ -205,7 +202,7 @@ def test_shares_of_the_room(needs: list[int], room: int, random: Any) -> None:
 def test_no_line_is_too_wide_and_none_too_many(
     cutting: tuple[str, list[str]], width: int, height: int, ascii_only: bool
 ) -> None:
-    """Whatever comes, and however small the terminal; nothing in it is a command."""
+    """For any input and any terminal size, the output contains no control sequence."""
     timeline = growing(*cutting[1])
     timeline.add(9.0, Item((Piece("reasoning", f"thus\x1b[2J {cutting[0]}\n"),)))
     view = view_of(timeline, ascii_only=ascii_only)
@@ -245,7 +242,7 @@ def test_the_status_line() -> None:
 
 
 def test_items_come_when_they_are_due(tmp_path: Path) -> None:
-    """A recording plays as it was recorded, so many times as fast, with ticks in between; speed 0 does not wait."""
+    """A recording plays with its timing, `speed` times as fast, with ticks in between; speed 0 does not wait."""
     clock = [100.0]
     slept: list[float] = []
 
@@ -298,7 +295,7 @@ def test_text_and_calls_in_lines() -> None:
 
 
 def test_selected_values_come_whole(tmp_path: Path) -> None:
-    """What a pattern matches is one line, also if it is a container, also in one of many documents."""
+    """Each match of a pattern is one line, also a container, also in one of many documents."""
     file = tmp_path / "in.ndjson"
     file.write_text('{"a": {"b": [1, 2.50]}, "c": 1}\n{"a": "x"}\n{"a": {}}\n{"d": 1}\n')
     assert run(file, "--select", "$.a").stdout.splitlines() == [
@@ -337,7 +334,7 @@ def test_lines_tell_everything(value: Any, cut: int) -> None:
 
 
 def test_schema_in_lines(tmp_path: Path) -> None:
-    """What does not fit is told on standard error, once, and the exit status is 1."""
+    """Violations are reported on standard error, once, and the exit status is 1."""
     schema = tmp_path / "schema.json"
     schema.write_text('{"type": "object", "properties": {"travellers": {"type": "string"}}}')
     result = run("sample:trip", "--schema", schema)
@@ -360,7 +357,7 @@ def test_schema_in_lines(tmp_path: Path) -> None:
     ],
 )
 def test_ends(tmp_path: Path, text: str, status: int, out: str, err: str) -> None:
-    """Whatever the input is, what came is told, and what is wrong."""
+    """For any input, its fields and its problems are written."""
     file = tmp_path / "in"
     file.write_text(text)
     result = run(file, *(["--extract"] if text.startswith("`") else []))
@@ -370,13 +367,13 @@ def test_ends(tmp_path: Path, text: str, status: int, out: str, err: str) -> Non
 
 
 def test_ascii_only_in_lines() -> None:
-    """What is not ASCII is spelled out."""
+    """Characters beyond ASCII are spelled out."""
     result = run("sample:trip", "--select", "$.title", UNSPOOL_ASCII="1")
     assert result.stdout == 'content: $.title = "Five days on S\\xe3o Miguel, without a hurry"\n'
 
 
 def test_usage() -> None:
-    """What cannot be watched is an error of usage."""
+    """An input that cannot be watched is a usage error."""
     for arguments in (["nowhere.json"], ["sample:x"], ["sample:trip", "--select", "a"], ["--speed", "-1"]):
         assert run(*arguments).exit_code == 2
 

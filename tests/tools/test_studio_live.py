@@ -408,7 +408,7 @@ def test_the_command_opens_all_kinds_of_things(ordered: Callable[..., Any], tmp_
         (["one.json", "two.json"], 2, "one file or address"),
         (["--host", "0.0.0.0"], 2, "--allow-remote"),
         (["--format", "unknown", "-"], 2, "openai-chat"),
-        (["--schema", "SCHEMA", "-"], 2, "JSON Schema is JSON"),
+        (["--schema", "SCHEMA", "-"], 2, "JSON Schema must be valid JSON"),
         (["--host", "192.0.2.1", "--allow-remote"], 2, "assign"),
     ],
 )

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from tests.support import strategies
 from tests.support.inputs import timeline_of
-from unspool.tools.cli.screen.waterfall import comparison_lines, waterfall_lines
+from unspool.tools.cli.commands.profile import comparison_lines, waterfall_lines
 from unspool.tools.viewer import fields
 from unspool.tools.viewer.escaping import cells
 from unspool.tools.viewer.html import Report, page

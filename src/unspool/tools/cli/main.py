@@ -1,4 +1,4 @@
-"""The commands, put together. Each is a function of its name."""
+"""The `unspool` command: its subcommands, the global options, and the entry point."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from .commands.check import check
 from .commands.chunk import chunk
 from .commands.message import message
 from .commands.profile import profile
-from .commands.record import record
-from .commands.replay import replay
+from .commands.recording import record, replay
 from .commands.steps import events, patch, values
 from .commands.studio import studio
 from .commands.watch import watch
@@ -26,31 +25,31 @@ if TYPE_CHECKING:
 __all__ = ["app", "main"]
 
 app = typer.Typer(
-    help="JSON that is still being written: watch it, take it apart, find out when each field became usable.",
+    help="Watch JSON that is still being written, take it apart, and see when each field became usable.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # plain text: it fits any terminal, and takes nothing for markup
+    rich_markup_mode=None,  # plain text fits any terminal, and contains no markup
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 COMMANDS: Final[dict[Callable[..., None], str]] = {
-    watch: "See a value grow, as a tree.",
-    events: "What became known, as JSON lines.",
-    values: "The value so far, as JSON lines.",
-    patch: "What changed, as JSON Patch lines.",
-    chunk: "Snapshots to fragments of text.",
-    message: "Chunks of a provider to messages.",
-    check: "Is it whole and valid; if not, where?",
-    record: "Note down what comes, and when.",
+    watch: "Watch a value grow, as a tree.",
+    events: "Print events as JSON lines.",
+    values: "Print the value so far as JSON lines.",
+    patch: "Print changes as JSON Patch lines.",
+    chunk: "Turn snapshots into fragments of text.",
+    message: "Turn a provider's chunks into messages.",
+    check: "Check that input is complete and valid.",
+    record: "Record input with its timing.",
     replay: "Play a recording, also as a server.",
-    profile: "When did each field become usable?",
-    studio: "All of that in the browser.",
+    profile: "Show when each field became usable.",
+    studio: "Show a stream in the browser.",
 }
 for command, short_help in COMMANDS.items():
     app.command(short_help=short_help)(command)
 
 
-def _version(is_asked: bool) -> None:
+def _print_version(is_asked: bool) -> None:
     if is_asked:
         sys.stdout.write(f"unspool {__version__}\n")
         raise typer.Exit
@@ -59,16 +58,17 @@ def _version(is_asked: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which it is.")
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit."),
     ] = False,
 ) -> None:
-    """What comes before the name of a command."""
+    """The options before the name of a command."""
 
 
 def main() -> None:
-    """The entry point of the `unspool` command."""
+    """Run the `unspool` command."""
     prepare_streams()
     try:
         app(prog_name="unspool")
-    except (KeyboardInterrupt, OSError, UnspoolError) as error:  # before a command has begun, or after it
+    except (KeyboardInterrupt, OSError, UnspoolError) as error:  # raised before or after a command
         sys.exit(excuse(error))

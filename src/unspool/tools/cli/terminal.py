@@ -1,7 +1,7 @@
-"""Standard output and standard error, for all commands: what may be written there, and what happens when it cannot be.
+"""Standard output and standard error, for all commands: output, error messages, exit statuses, progress bars.
 
-Text of others goes through `shown`, always. What is meant for machines is JSON lines, in which JSON itself does the
-escaping.
+Foreign text always goes through `shown` before it reaches a terminal. Output for programs is JSON lines in ASCII, where
+JSON itself escapes everything else.
 """
 
 from __future__ import annotations
@@ -10,40 +10,54 @@ import errno
 import io
 import json
 import os
+import stat
 import sys
 from codecs import getincrementaldecoder
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Final, NoReturn, cast, final
+from time import monotonic
+from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn, cast, final
 
 import typer
 from rich.console import Console
+from rich.filesize import decimal
 from rich.text import Text
 
 from ..._errors import OptionsError, PatternError, UnspoolError
-from ..viewer.escaping import head, visible
+from ..viewer.escaping import cells, clip, head, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
+    from collections.abc import Callable, Generator, Iterable
+
+    from rich.progress import Progress, ProgressColumn
+
+    from .arrivals import Input
+
+    Describe = Callable[[float, float | None, int], str]
+    """Words for what is done, the total if it is known, and the number of steps."""
 
 __all__ = [
     "BROKEN",
-    "CLOSED",
-    "INTERRUPTED",
     "NOTHING",
     "USAGE",
     "Complaints",
     "EmptyError",
+    "Excerpt",
     "Outlet",
     "UsageError",
     "complain",
     "console",
+    "counted",
     "crop",
     "discard_output",
+    "excerpt",
     "excuse",
     "guarded",
     "is_ascii_only",
+    "playing_progress",
     "prepare_streams",
     "print_words",
+    "progress",
+    "recording_progress",
     "shown",
     "standard_output",
     "write_line",
@@ -58,28 +72,38 @@ CLOSED: Final = 141  # as after SIGPIPE
 
 NOTHING: Final = "there is nothing in it"
 CLOSED_OUTPUT: Final = "standard output is closed"
-MOST_COMPLAINTS: Final = 20
+MAX_COMPLAINTS: Final = 20
 PLAIN_LOCALES: Final = ("C", "POSIX")
+COERCED: Final = "C.UTF-8"  # Python replaces a plain locale by this one, in LC_CTYPE
 AS_LINE: Final = json.JSONEncoder(separators=(",", ":")).encode
-COERCED: Final = "C.UTF-8"  # what Python puts in the place of a plain locale, in LC_CTYPE
+
+LEFT_SHARE: Final = 2 / 3  # of the room of an excerpt, for the text before the caret
+
+BAR_DELAY: Final = 0.5  # seconds before a progress bar appears
+BAR_PAUSE: Final = 0.1  # seconds between two updates
+BAR_MIN_WIDTH: Final = 60  # columns of the terminal
+LARGE: Final = 4 * 1024 * 1024  # bytes: parsing them in one piece takes noticeable time
 
 
 class UsageError(UnspoolError):
-    """The command does not go with its options, or with what it is given to read."""
+    """The options do not fit together, or do not fit the input."""
 
 
 class EmptyError(UnspoolError):
-    """An input that has nothing in it."""
+    """The input is empty."""
 
     def __str__(self) -> str:
         return NOTHING
 
 
-def is_ascii_only() -> bool:
-    """Whether the terminal, or the user, wants nothing but ASCII.
+# Text that a terminal may show.
 
-    UNSPOOL_ASCII=1 asks for it, UNSPOOL_ASCII=0 for the contrary. Without it the encoding of standard output tells,
-    and a locale that is plainly "C", which Python itself takes for UTF-8.
+
+def is_ascii_only() -> bool:
+    """Return whether the output has to be ASCII.
+
+    UNSPOOL_ASCII=1 turns that on, UNSPOOL_ASCII=0 off. Otherwise the encoding of standard output decides, and the
+    locale: Python writes UTF-8 under the locale "C", but such a terminal shows ASCII only.
     """
     asked = os.environ.get("UNSPOOL_ASCII", "")
     if asked:
@@ -98,89 +122,111 @@ def _locale() -> str:
 
 
 def shown(text: str) -> str:
-    """Text of others, as it may be shown."""
+    """Return foreign text with everything invisible spelled out."""
     return visible(text, ascii_only=is_ascii_only())
 
 
-@final
-class _Console(Console):
-    """Where nobody reads any more, rich would end the program its own way."""
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun.
 
-    def on_broken_pipe(self) -> NoReturn:
-        raise BrokenPipeError
-
-
-def console(*, stderr: bool = False) -> Console:
-    """A terminal as rich knows it: it minds NO_COLOR, and takes no markup out of any text."""
-    return _Console(stderr=stderr, markup=False, emoji=False, highlight=False, safe_box=is_ascii_only())
+    >>> counted(1, "field"), counted(2000, "field")
+    ('1 field', '2,000 fields')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def crop(line: Text, width: int) -> None:
-    """Cut a line to so many columns. rich has a way to do it, but takes marks for nothing that terminals may show."""
+    """Cut a line to `width` columns. Unlike rich, count combining marks the way terminals do."""
     too_long = len(line.plain) - len(head(line.plain, max(width, 1)))
     if too_long:
         line.right_crop(too_long)
     line.no_wrap = True
 
 
-def complain(message: str) -> None:
-    """Say what is wrong, on standard error."""
-    with suppress(OSError):  # nobody is left to be told
-        print_words(console(stderr=True), Text(f"unspool: {shown(message)}"))
+class Excerpt(NamedTuple):
+    """Part of a line, as it may be shown, and the column of the caret in it, from 0."""
+
+    text: str
+    caret: int
 
 
-def print_words(terminal: Console, text: Text) -> None:
-    """Print words: for a terminal in lines that end between two of them, for anything else in one line."""
-    terminal.print(text, soft_wrap=not terminal.is_terminal)
+def excerpt(before: str, after: str, width: int, *, ascii_only: bool = False) -> Excerpt:
+    r"""Return as much of a line as fits, with the caret under the first character of `after`.
+
+    >>> excerpt('{"title": "Trip to', ' Fuji" "days": 3}', 20)
+    Excerpt(text='…": "Trip to Fuji" …', caret=12)
+    """
+    dots = "~" if ascii_only else "…"
+    left = [visible(character, ascii_only=ascii_only) for character in before]
+    right = [visible(character, ascii_only=ascii_only) for character in after[:1] + after[1:].removesuffix("\r")]
+    here = [clip(piece, width, ascii_only=ascii_only) for piece in right[:1]]
+    room = max(width - max(_cells(here), 1), 0)
+    left = _fitting(left[::-1], max(int(room * LEFT_SHARE), room - _cells(right[1:])), dots)[::-1]
+    right = _fitting(right[1:], room - _cells(left), dots)
+    return Excerpt("".join(left + here + right), _cells(left))
+
+
+def _fitting(pieces: list[str], room: int, dots: str) -> list[str]:
+    """Return as many of the pieces as fit, followed by dots if some are missing."""
+    if _cells(pieces) <= room:
+        return pieces
+    fitting = [dots] if room else []
+    room -= 1
+    for piece in pieces:
+        room -= cells(piece)
+        if room < 0:
+            break
+        fitting.insert(-1, piece)
+    return fitting
+
+
+def _cells(pieces: list[str]) -> int:
+    return sum([cells(piece) for piece in pieces])
+
+
+# Writing.
 
 
 @final
-class Complaints:
-    """What is wrong with an input: told at once, up to a number of times, and remembered for the exit status.
+class _Console(Console):
+    """A console that raises BrokenPipeError; rich would exit by itself."""
 
-    `name` is what people call the input; whoever has several of them says it with each complaint.
-    """
+    def on_broken_pipe(self) -> NoReturn:
+        raise BrokenPipeError
 
-    def __init__(self, name: str = "") -> None:
-        self.count = 0
-        self._name = name
 
-    def add(self, what: str) -> None:
-        """One more."""
-        self.count += 1
-        if self.count <= MOST_COMPLAINTS:
-            complain(f"{self._name}: {what}" if self._name else what)
+def console(*, stderr: bool = False) -> Console:
+    """Return a rich console that respects NO_COLOR and never interprets text as markup."""
+    return _Console(stderr=stderr, markup=False, emoji=False, highlight=False, safe_box=is_ascii_only())
 
-    def settle(self) -> None:
-        """This is the end of the command; how many there were decides how it ends."""
-        if self.count > MOST_COMPLAINTS:
-            complain(f"and {self.count - MOST_COMPLAINTS} more")
-        if self.count:
-            raise typer.Exit(BROKEN)
+
+def print_words(terminal: Console, text: Text) -> None:
+    """Print a sentence: wrapped between words on a terminal, in one line elsewhere."""
+    terminal.print(text, soft_wrap=not terminal.is_terminal)
 
 
 def write_line(value: object) -> None:
-    """One line of JSON on standard output, at once: whoever reads it should not have to wait.
+    """Write one line of JSON to standard output, and flush it.
 
-    It is ASCII: what a terminal could take for a command cannot be in it, and no encoding can fail.
+    The line is ASCII: it contains no control sequence, and every encoding can represent it.
     """
     write_lines([value])
 
 
 def write_lines(values: Iterable[object]) -> None:
-    """As `write_line`, for all that one step brings."""
+    """Write several lines like `write_line`, with one flush."""
     write_text("".join([AS_LINE(value) + "\n" for value in values]))
 
 
 def write_text(text: str) -> None:
-    """Text on standard output, at once. It is for the caller to see that it may be written there."""
+    """Write text to standard output, and flush it. The caller makes sure that a terminal may show it."""
     if text:
         sys.stdout.write(text)
         sys.stdout.flush()
 
 
 def standard_output() -> io.FileIO:
-    """Standard output, for bytes, with nothing in between in which something could be kept."""
+    """Return standard output as an unbuffered file for bytes."""
     try:
         return io.FileIO(sys.stdout.fileno(), "wb", closefd=False)
     except io.UnsupportedOperation:
@@ -189,7 +235,7 @@ def standard_output() -> io.FileIO:
 
 @final
 class Outlet:
-    """Standard output, for bytes of others: as they are, and at once. A terminal is shown what can be seen of them."""
+    """Standard output for foreign bytes: unchanged and unbuffered, but made visible on a terminal."""
 
     __slots__ = ("_decoder",)
 
@@ -198,7 +244,7 @@ class Outlet:
         self._decoder = getincrementaldecoder("utf-8")("replace") if is_text else None
 
     def write(self, data: bytes) -> None:
-        """Write the bytes."""
+        """Write the bytes, and flush them."""
         if self._decoder is None:
             sys.stdout.buffer.write(data)
             sys.stdout.flush()
@@ -206,7 +252,7 @@ class Outlet:
             self._show(self._decoder.decode(data))
 
     def close(self) -> None:
-        """Nothing more comes: half of a character is shown as what it is."""
+        """Show the beginning of a character that was never completed."""
         if self._decoder is not None:
             self._show(self._decoder.decode(b"", final=True))
 
@@ -214,12 +260,45 @@ class Outlet:
         write_text("\n".join([shown(line) for line in text.split("\n")]))
 
 
+# Errors and exit statuses.
+
+
+def complain(message: str) -> None:
+    """Write an error message to standard error."""
+    with suppress(OSError):  # standard error may be closed
+        print_words(console(stderr=True), Text(f"unspool: {shown(message)}"))
+
+
+@final
+class Complaints:
+    """The problems of an input: written to standard error at once, up to a limit, and counted for the exit status.
+
+    `name` is the name of the input. Commands with several inputs leave it empty and add the name to each complaint.
+    """
+
+    def __init__(self, name: str = "") -> None:
+        self.count = 0
+        self._name = name
+
+    def add(self, what: str) -> None:
+        """Report one more problem."""
+        self.count += 1
+        if self.count <= MAX_COMPLAINTS:
+            complain(f"{self._name}: {what}" if self._name else what)
+
+    def settle(self) -> None:
+        """End the command: exit with status 1 if there were complaints."""
+        if self.count > MAX_COMPLAINTS:
+            complain(f"and {self.count - MAX_COMPLAINTS} more")
+        if self.count:
+            raise typer.Exit(BROKEN)
+
+
 @contextmanager
 def guarded(name: str = "") -> Generator[None]:
-    """Whatever ends a command before its time ends it quietly, or with a complaint, and with its exit status.
+    """Turn an error that ends a command into one line on standard error and an exit status.
 
-    Ctrl-C and a reader that has seen enough are quiet. Input that cannot be read, output that cannot be written, and
-    every `UnspoolError` are told in one line. `name` is what people call the input, where there is one.
+    Ctrl-C and a closed pipe are silent. `name` is the name of the input, if there is one.
     """
     try:
         yield
@@ -228,7 +307,7 @@ def guarded(name: str = "") -> Generator[None]:
 
 
 def excuse(error: BaseException, name: str = "") -> int:
-    """Say what has to be said about an error that ends the command; the exit status."""
+    """Report an error that ends the command, and return the exit status."""
     _let_go_of_broken_output()
     match error:
         case KeyboardInterrupt():
@@ -248,7 +327,7 @@ def excuse(error: BaseException, name: str = "") -> int:
 
 
 def _let_go_of_broken_output() -> None:
-    """What is left to write, and cannot be, goes nowhere: Python would try it again at its very end, and complain."""
+    """Discard output that cannot be flushed. Otherwise Python tries again at exit, and reports the failure."""
     try:
         sys.stdout.flush()
     except (OSError, ValueError):
@@ -256,7 +335,7 @@ def _let_go_of_broken_output() -> None:
 
 
 def discard_output() -> None:
-    """From now on, whatever is written to standard output goes nowhere."""
+    """Redirect standard output to the null device."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -264,10 +343,10 @@ def discard_output() -> None:
 
 
 def prepare_streams() -> None:
-    """For a process that was started with some of its three streams closed.
+    """Prepare a process that was started with some of its standard streams closed.
 
-    Their numbers are taken, so that no file that is opened later is mistaken for one of them; and to write to what is
-    closed is an error like any other.
+    Their descriptors become the null device, so that no file opened later gets one of their numbers. Writing to a
+    closed standard output raises `OSError`.
     """
     streams = cast("list[object]", [sys.stdin, sys.stdout, sys.stderr])
     if None not in streams:
@@ -283,9 +362,148 @@ def prepare_streams() -> None:
 
 @final
 class _Closed(io.TextIOBase):
-    """Standard output that was closed before anybody could write to it."""
+    """Standard output of a process that was started without one."""
 
     encoding = "utf-8"
 
     def write(self, text: str, /) -> NoReturn:
         raise OSError(errno.EBADF, CLOSED_OUTPUT)
+
+
+# Progress bars on standard error, for slow input and output.
+#
+# There is no bar where the user sees the stream itself: on a terminal that shows the output, and in the middle of a
+# pipe, where the last command owns the terminal.
+
+
+@contextmanager
+def progress(source: Input, *, shares_terminal: bool = False) -> Generator[Callable[[float], None]]:
+    """Show the progress of reading; yield a function that takes the number of bytes just read.
+
+    The bar appears after half a second. If the size is unknown, it counts bytes. Set `shares_terminal` if the command
+    writes lines to standard output while it reads.
+    """
+    size = source.size or None
+    terminal = None if source.is_typed else _bar_terminal(shares_terminal, passes=size is None)
+    with _Bar(terminal, "reading", size, _bytes) as bar:
+        if size is not None and source.block >= size > LARGE:
+            bar.draw()  # the whole file is one fragment: this is the only chance before the end
+        yield bar.add
+
+
+@contextmanager
+def recording_progress(source: Input) -> Generator[Callable[[float], None]]:
+    """Count bytes and pieces; yield a function that takes the number of bytes of each piece."""
+    terminal = None if source.is_typed else _bar_terminal(True, passes=True)
+    with _Bar(terminal, "recording", None, _pieces) as bar:
+        yield bar.add
+
+
+@contextmanager
+def playing_progress(duration: Callable[[], float | None]) -> Generator[Callable[[float], None] | None]:
+    """Show the time in a recording; yield a function that takes it, or None if there is no bar.
+
+    `duration` returns the total time or None; it is only called if there is a bar.
+    """
+    terminal = _bar_terminal(True, passes=True)
+    if terminal is None:
+        yield None
+        return
+    with _Bar(terminal, "playing", duration(), _seconds) as bar:
+        yield bar.move_to
+
+
+def _bar_terminal(shares_terminal: bool, *, passes: bool) -> Console | None:
+    """Return standard error if a bar may be drawn there. `passes`: the next command in a pipe may show the stream."""
+    terminal = console(stderr=True)
+    if not terminal.is_terminal or terminal.is_dumb_terminal:
+        return None
+    if shares_terminal and (sys.stdout.isatty() or (passes and _is_in_pipe())):
+        return None
+    return terminal
+
+
+def _is_in_pipe() -> bool:
+    try:
+        mode = os.fstat(sys.stdout.fileno()).st_mode
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+
+def _bytes(done: float, total: float | None, count: int) -> str:
+    return decimal(int(done)) if total is None else f"{decimal(int(done))} of {decimal(int(total))}"
+
+
+def _pieces(done: float, total: float | None, count: int) -> str:
+    return f"{decimal(int(done))} in {counted(count, 'piece')}"
+
+
+def _seconds(done: float, total: float | None, count: int) -> str:
+    return f"{done:.1f} s" if total is None else f"{done:.1f} of {total:.1f} s"
+
+
+@final
+class _Bar:
+    """A progress bar that appears after a delay and disappears at the end. Without a terminal it does nothing."""
+
+    def __init__(self, terminal: Console | None, label: str, total: float | None, describe: Describe) -> None:
+        self._terminal = terminal
+        self._label = label
+        self._total = total
+        self._describe = describe
+        self._done = 0.0
+        self._count = 0
+        self._next = monotonic() + BAR_DELAY if terminal is not None else 0.0
+        self._drawn: Progress | None = None
+
+    def __enter__(self) -> _Bar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._drawn is not None:
+            self._drawn.stop()
+
+    def add(self, amount: float) -> None:
+        """Move the bar by `amount`."""
+        self.move_to(self._done + amount)
+
+    def move_to(self, done: float) -> None:
+        """Move the bar to `done`."""
+        self._done = done
+        self._count += 1
+        if self._terminal is not None and (now := monotonic()) >= self._next:
+            self._next = now + BAR_PAUSE
+            self.draw()
+
+    def draw(self) -> None:
+        """Draw the bar now."""
+        if self._terminal is None:
+            return
+        words = self._describe(self._done, self._total, self._count)
+        if self._drawn is None:
+            self._drawn = self._begun(self._terminal, words)
+        self._drawn.update(self._drawn.task_ids[0], completed=self._done, words=words)
+        self._drawn.refresh()
+
+    def _begun(self, terminal: Console, words: str) -> Progress:
+        from rich.progress import Progress  # slow to import, and rarely needed
+
+        # Without redirect_stdout=False rich would move standard output above the bar.
+        columns = self._columns(terminal.width)
+        drawn = Progress(*columns, console=terminal, transient=True, auto_refresh=False, redirect_stdout=False)
+        drawn.add_task("", total=self._total, words=words)
+        drawn.start()
+        return drawn
+
+    def _columns(self, width: int) -> list[ProgressColumn]:
+        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+
+        columns: list[ProgressColumn] = [TextColumn(self._label), TextColumn("{task.fields[words]}")]
+        if self._total is None:
+            return columns
+        if width < BAR_MIN_WIDTH:
+            return [TextColumn("{task.percentage:>3.0f} %")]
+        if not is_ascii_only():  # rich has no bar in ASCII
+            columns.insert(1, BarColumn(bar_width=None))
+        return [*columns, TimeRemainingColumn()]

@@ -1,1 +1,1 @@
-"""The commands, one file for each (`steps` holds three that have one form): arguments in, exit status out."""
+"""The commands, one module each; `steps` and `recording` hold a family of them."""

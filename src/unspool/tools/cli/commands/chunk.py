@@ -1,4 +1,4 @@
-"""`unspool chunk`: snapshots to fragments, for pipes."""
+"""`unspool chunk`: snapshots in, fragments of text out."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from ...._parser import FragmentParser
 from ...._text.utf8 import decode
 from ...viewer.fields import CLOSINGS, COMPLETIONS
 from ...viewer.inputs import InputKind
+from ..arrivals import STANDARD_INPUT, Input, noted_time, timed_items
 from ..options import File, Kind, Times
-from ..progress import progress
-from ..reading import STANDARD_INPUT, Input, noted_time, timed_items
-from ..terminal import NOTHING, Complaints, UsageError, guarded, shown, write_line, write_text
+from ..terminal import NOTHING, Complaints, UsageError, guarded, progress, shown, write_line, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,20 +30,20 @@ __all__ = ["SplitError", "Splitter", "chunk"]
 
 
 class OnConflict(StrEnum):
-    """What is done about a snapshot that contradicts what is written."""
+    """The reaction to a snapshot that contradicts the text written so far."""
 
     RAISE = "raise"
     KEEP = "keep"
 
 
-Raw = Annotated[bool, typer.Option("--raw", help="Write the text itself, and not each piece as a JSON string.")]
+Raw = Annotated[bool, typer.Option("--raw", help="Write plain text instead of one JSON string per fragment.")]
 Conflict = Annotated[
     OnConflict,
-    typer.Option("--on-conflict", help="At a snapshot that contradicts what is written: stop, or keep that."),
+    typer.Option("--on-conflict", help="If a snapshot contradicts the text written so far: stop, or keep that text."),
 ]
 Patience = Annotated[
     int,
-    typer.Option("--patience", min=0, help="For how many further snapshots what waits must stay the same to be whole."),
+    typer.Option("--patience", min=0, help="Number of unchanged snapshots after which a waiting value is complete."),
 ]
 
 
@@ -56,10 +55,10 @@ def chunk(
     times: Times = False,
     kind: Kind = None,
 ) -> None:
-    """The text of a document that comes as snapshots: whole JSON values in, fragments of the text out."""
+    """Turn snapshots of a growing JSON value into fragments of its text."""
     with guarded(Input(file).name):
         if raw and times:
-            raise UsageError("--raw leaves no place for --times")
+            raise UsageError("--times cannot be combined with --raw")
         chunker = SnapshotChunker(on_conflict=on_conflict.value, patience=patience, options=Options(max_chars=None))
         source = Input(file, kind)
         complaints = Complaints(source.name)
@@ -88,8 +87,7 @@ def _snapshots(source: Input) -> Iterator[tuple[float | None, str]]:
             found = opening.found
             assert found is not None
             if found.is_message:
-                what = "chunk reads snapshots; what a provider streams is read by: unspool message"
-                raise UsageError(f"{source.name}: {what}")
+                raise UsageError(f"{source.name}: this is a provider stream, not snapshots; use unspool message")
             time = noted_time(opening, timed.time)
             for snapshot in splitter.feed(_text_of(found, timed.item)):
                 yield time, snapshot
@@ -98,7 +96,7 @@ def _snapshots(source: Input) -> Iterator[tuple[float | None, str]]:
 
 
 def _text_of(found: Guess, item: Item) -> str | bytes:
-    """What came with an item; where an item is a snapshot of its own, it ends there."""
+    """Return the text of an item. A server-sent event is a snapshot of its own, so it ends with a line break."""
     if found.kind is InputKind.SSE:
         return item.raw + "\n" if item.raw else ""
     return item.pieces[0].fragment if item.pieces else ""
@@ -112,7 +110,7 @@ def _write(fragment: str, raw: bool, times: bool, time: float | None) -> None:
 
 
 def _writable(fragment: str) -> str:
-    """The text as standard output can take it: what a terminal should not see, or cannot show, JSON can escape."""
+    """Return the text with JSON escapes for characters that the terminal or its encoding does not support."""
     if not sys.stdout.isatty():
         try:
             fragment.encode(sys.stdout.encoding)
@@ -129,7 +127,7 @@ def _escaped(character: str) -> str:
 
 
 class SplitError(UnspoolError):
-    """What should be a snapshot is not JSON."""
+    """A snapshot is not JSON."""
 
     def __init__(self, number: int, error: JSONSyntaxError) -> None:
         super().__init__(f"snapshot {number}: {error}")
@@ -137,32 +135,32 @@ class SplitError(UnspoolError):
 
 @final
 class Splitter:
-    """Text in, cut anywhere; the text of each whole JSON value out, one a line or laid out in any other way.
+    """Splits text, cut anywhere, into the texts of the JSON values in it, one per line or in any other layout.
 
-    Raises `SplitError` at text that is not JSON, after what came before it.
+    Raises `SplitError` at invalid JSON, after it has returned the values before it.
     """
 
     __slots__ = ("_count", "_fault", "_parser", "_pieces", "_rest", "_start")
 
     def __init__(self) -> None:
         self._parser = FragmentParser(Options(multiple=True, max_chars=None))
-        self._pieces: list[str] = []  # the text that is in no value yet
+        self._pieces: list[str] = []  # the text after the last complete value
         self._start = 0  # its offset
-        self._rest = b""  # of a character that was cut
+        self._rest = b""  # the first bytes of a character that was cut
         self._count = 0
         self._fault: JSONSyntaxError | None = None
 
     def feed(self, fragment: str | bytes) -> list[str]:
-        """The values that end here."""
+        """Take a fragment; return the texts of the values that it completes."""
         self._pieces.append(fragment if isinstance(fragment, str) else self._decoded(fragment))
         return self._split(self._parser.feed(fragment))
 
     def close(self) -> list[str]:
-        """The value that ends with the text."""
+        """End the text; return the text of the value that ends with it."""
         return self._split(self._parser.close())
 
     def _decoded(self, data: bytes) -> str:
-        # What is not UTF-8 is an error for the parser: what stands behind it is never asked for.
+        # Invalid UTF-8 is an error of the parser: the text after it is never used.
         text, self._rest, _ = decode(self._rest + data)
         return text
 

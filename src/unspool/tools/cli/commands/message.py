@@ -1,33 +1,53 @@
-"""`unspool message`: the message that a provider's chunks make, for pipes."""
+"""`unspool message`: the message that a provider's chunks make, as JSON lines."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ...._missing import MISSING
-from ....llm._changes import changes
+from ....llm._changes import (
+    ContentAdded,
+    ContentValueChanged,
+    MessageFinished,
+    MessageStarted,
+    Noticed,
+    ReasoningAdded,
+    RefusalAdded,
+    ToolArgumentsAdded,
+    ToolCallCompleted,
+    ToolCallFailed,
+    ToolCallStarted,
+    UsageCounted,
+    changes,
+)
 from ....llm._faults import Fault
 from ....llm._message import start
-from ...viewer.inputs import InputKind, Item
-from ..lines.lanes import Lane, Lanes
-from ..lines.messages import change_line, state_line
-from ..lines.stages import ValueLines
-from ..options import Extract, File, Format, Kind, Times
-from ..progress import progress
-from ..reading import STANDARD_INPUT, Input, noted_time, timed_items
-from ..schemas import Schema, Tools, config_for
-from ..terminal import Complaints, EmptyError, UsageError, guarded, write_lines
+from ...viewer.inputs import CONTENT, InputKind, Item, call_track
+from ..arrivals import STANDARD_INPUT, Input, noted_time, timed_items
+from ..lines import Lane, Lanes, ValueLines
+from ..options import Extract, File, Format, Kind, Schema, Times, Tools, config_for, load_schema
+from ..terminal import Complaints, EmptyError, UsageError, guarded, progress, write_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ....llm._calls import ToolCall
+    from ....llm._changes import MessageEvent
+    from ....llm._deltas import Usage
+    from ....llm._faults import MessageError
+    from ....llm._quirks import Diagnostic
     from ....llm._state import MessageState
     from ...viewer.inputs import Guess
-    from ..lines.stages import Line, Stage
+    from ..lines import Line, TextStage
+
+    ValueOf = Callable[[str], object]
+    """The value of a text so far, by the name of its track; None if it has none."""
 
 __all__ = ["message"]
 
-Events = Annotated[bool, typer.Option("--events", help="What changed, a line for each, instead of the whole message.")]
+Events = Annotated[bool, typer.Option("--events", help="Print one line per change instead of the whole message.")]
 
 
 def message(
@@ -40,9 +60,9 @@ def message(
     kind: Kind = None,
     format: Format = None,
 ) -> None:
-    """The message that a provider's chunks make, a line for each state: text, calls with values, usage, errors."""
+    """Print the message that a provider's chunks make, one line per state: text, calls with values, usage, errors."""
     with guarded(Input(file).name):
-        config = config_for(schema, tool, extract)
+        config = config_for(load_schema(schema), tool, extract)
         source = Input(file, kind, format)
         opening = source.opening(config)
         complaints = Complaints(source.name)
@@ -80,21 +100,27 @@ def _refuse_others(source: Input, found: Guess, first: Item) -> None:
         return
     if not any(piece.fragment.strip() for piece in first.pieces):
         raise EmptyError
-    is_anything = found.kind is InputKind.JSON  # or what is nothing else: nobody has read it yet
-    what = "this is" if is_anything else f"this is {found.kind.value}, and"
-    raise UsageError(f"{source.name}: {what} no stream of chunks; if it is one, --format tells of which")
+    # Unrecognised input counts as JSON, so that kind says nothing.
+    kind = "" if found.kind is InputKind.JSON else f" ({found.kind.value})"
+    raise UsageError(f"{source.name}: not recognised as a provider stream{kind}; if it is one, name it with --format")
 
 
 def _ending(state: MessageState) -> list[str]:
-    """What is wrong with a message that has ended."""
+    """Return the reasons why a message that has ended is not complete."""
     reasons = [str(error) for error in state.errors]
     if not reasons and not state.is_complete:
         reasons.append(f"the message was cut off: {state.finish_reason}")
     return reasons
 
 
+def _stop_at_violation(state: MessageState) -> None:
+    for error in state.errors:
+        if error.fault is Fault.INVALID:
+            raise error
+
+
 def _values(found: Guess, extract: bool) -> Lanes:
-    def made(lane: Lane) -> Stage:
+    def made(lane: Lane) -> TextStage:
         return ValueLines(found.options, None, extract=lane.extract)
 
     return Lanes(made, extract=extract)
@@ -106,15 +132,98 @@ def _lines(before: MessageState, state: MessageState, values: Lanes, events: boo
 
     def value_of(track: str) -> object:
         lane = values.lanes.get(track)
-        return lane.stage.value if lane is not None and isinstance(lane.stage, ValueLines) else MISSING
+        value = lane.stage.value if lane is not None and isinstance(lane.stage, ValueLines) else MISSING
+        return None if value is MISSING else value
 
     if events:
-        return [change_line(change, value_of) for change in changes(before, state)]
-    return [state_line(state, value_of)]
+        return [{"kind": change.kind, **_change(change, value_of)} for change in changes(before, state)]
+    return [_state(state, value_of)]
 
 
-def _stop_at_violation(state: MessageState) -> None:
-    """Whoever gives a schema wants to know at once."""
-    for error in state.errors:
-        if error.fault is Fault.INVALID:
-            raise error
+# Messages as plain JSON.
+
+
+def _state(state: MessageState, value_of: ValueOf) -> Line:
+    return {
+        "role": state.role,
+        "id": state.id,
+        "model": state.model,
+        "content": state.content,
+        "content_value": value_of(CONTENT),
+        "reasoning": state.reasoning,
+        "refusal": state.refusal,
+        "tool_calls": [_call(call, value_of) for call in state.tool_calls],
+        "finish_reason": state.finish_reason,
+        "usage": None if state.usage is None else _usage(state.usage),
+        "errors": [_error(error) for error in state.errors],
+        "diagnostics": [_diagnostic(diagnostic) for diagnostic in state.diagnostics],
+        "is_finished": state.is_finished,
+        "is_complete": state.is_complete,
+    }
+
+
+def _call(call: ToolCall, value_of: ValueOf) -> Line:
+    return {
+        "index": call.index,
+        "id": call.id,
+        "name": call.name,
+        "kind": call.kind,
+        "arguments": call.arguments,
+        "value": value_of(call_track(call.index)),
+        "status": "complete" if call.is_complete else "failed" if call.error is not None else "open",
+    }
+
+
+def _usage(usage: Usage) -> Line:
+    return {
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "total_tokens": usage.total_tokens,
+    }
+
+
+def _diagnostic(diagnostic: Diagnostic) -> Line:
+    return {
+        "code": diagnostic.code.value,
+        "call": diagnostic.call,
+        "detail": diagnostic.detail,
+        "count": diagnostic.count,
+    }
+
+
+def _error(error: MessageError) -> Line:
+    return {
+        "fault": error.fault.value,
+        "call": error.call,
+        "open": [str(path) for path in error.paths],
+        "message": str(error),
+    }
+
+
+def _change(change: MessageEvent, value_of: ValueOf) -> dict[str, Any]:
+    match change:
+        case MessageStarted(role, id, model):
+            return {"role": role, "id": id, "model": model}
+        case ContentAdded(text, whole) | ReasoningAdded(text, whole) | RefusalAdded(text, whole):
+            return {"text": text, "is_whole": whole}
+        case ContentValueChanged():
+            return {"value": value_of(CONTENT)}
+        case ToolCallStarted(call):
+            return {"call": call.index, "id": call.id, "name": call.name}
+        case ToolArgumentsAdded(call, text, whole):
+            return {"call": call.index, "text": text, "is_whole": whole}
+        case ToolCallCompleted(call):
+            value = value_of(call_track(call.index))
+            return {"call": call.index, "id": call.id, "name": call.name, "value": value}
+        case ToolCallFailed(call):
+            error = None if call.error is None else _error(call.error)
+            return {"call": call.index, "id": call.id, "name": call.name, "error": error}
+        case UsageCounted(usage):
+            return _usage(usage)
+        case Noticed(diagnostic):
+            return _diagnostic(diagnostic)
+        case MessageFinished(state):
+            errors = [_error(error) for error in state.errors]
+            return {"finish_reason": state.finish_reason, "is_complete": state.is_complete, "errors": errors}
+        case _:
+            return {}

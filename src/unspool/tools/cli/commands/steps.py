@@ -1,7 +1,7 @@
-"""`events`, `values`, `patch`: the commands for pipes. JSON lines, a step at a time, at once.
+"""`unspool events`, `values` and `patch`: JSON lines for pipes, written step by step.
 
-A line is the thing itself, a value or a patch, wherever that is all there is to say. Otherwise it is an object with the
-thing under its name, and with `t` for the time and `track` for the name of the text.
+A line is just the value or the patch if nothing else belongs in it. Otherwise it is an object with the value under its
+name, `t` for the time, and `track` for the name of the text.
 """
 
 from __future__ import annotations
@@ -11,37 +11,31 @@ from typing import TYPE_CHECKING, Annotated, final
 import typer
 
 from ...._errors import UnspoolError
-from ....select import compile as compile_pattern
 from ....typed._outcome import InvalidError
 from ...viewer.inputs import CONTENT, DOCUMENT
-from ..lines.judging import Judge
-from ..lines.lanes import Lanes
-from ..lines.stages import EventLines, PatchLines, ValueLines
-from ..options import Cut, Extract, File, Format, Kind, Select, Times
-from ..progress import progress
-from ..reading import STANDARD_INPUT, Input, noted_time, timed_items
-from ..schemas import Schema, load_schema
-from ..terminal import NOTHING, Complaints, UsageError, guarded, write_lines
+from ..arrivals import STANDARD_INPUT, Input, noted_time, timed_items
+from ..lines import EventLines, Lanes, PatchLines, TextValidator, ValueLines
+from ..options import Cut, Extract, File, Format, Kind, Schema, Select, Times, load_pattern, load_schema
+from ..terminal import NOTHING, Complaints, UsageError, guarded, progress, write_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ...._options import Options
     from ...viewer.inputs import Guess, Item
-    from ..lines.lanes import Lane
-    from ..lines.stages import Line, Stage
+    from ..lines import Lane, Line, TextStage
 
-    Make = Callable[[Options, Judge | None, bool], Stage]
+    Make = Callable[[Options, TextValidator | None, bool], TextStage]
 
 __all__ = ["events", "patch", "values"]
 
 Track = Annotated[
     str | None,
-    typer.Option("--track", metavar="NAME", help="Of a provider's stream only this text: content, 'call 0', ..."),
+    typer.Option("--track", metavar="NAME", help="Read only this text of a provider stream: content, 'call 0', ..."),
 ]
-Every = Annotated[bool, typer.Option("--every", help="A line for each step, whether it changed anything or not.")]
+Every = Annotated[bool, typer.Option("--every", help="Print a line for each step, even if nothing changed.")]
 Append = Annotated[
-    bool, typer.Option("--append/--no-append", help="Strings grow by the operation append, which RFC 6902 lacks.")
+    bool, typer.Option("--append/--no-append", help="Use the operation append for strings, an extension of RFC 6902.")
 ]
 
 
@@ -56,11 +50,11 @@ def events(
     kind: Kind = None,
     format: Format = None,
 ) -> None:
-    """What became known with each step, as JSON lines: kind, path, value, node, offset."""
+    """Print the events of each step as JSON lines: kind, path, value, node, offset."""
     with guarded(Input(file).name):
-        pattern = None if select is None else compile_pattern(select)
-        texts = Texts(Input(file, kind, format, cut), "", track=track, extract=extract, schema=schema, times=times)
-        texts.run(lambda options, judge, extract: EventLines(options, judge, extract=extract, select=pattern))
+        pattern = load_pattern(select)
+        steps = _Steps(Input(file, kind, format, cut), "", track, extract, schema, times)
+        steps.run(lambda options, validator, extract: EventLines(options, validator, extract=extract, select=pattern))
 
 
 def values(
@@ -75,19 +69,14 @@ def values(
     kind: Kind = None,
     format: Format = None,
 ) -> None:
-    """The value so far, a line for each step that changed something visible; with --select, a line for each value."""
+    """Print the value so far, one line per step that changes it; with --select, one line per selected value."""
     with guarded(Input(file).name):
-        pattern = None if select is None else compile_pattern(select)
-        texts = Texts(
-            Input(file, kind, format, cut).in_one_piece(),
-            "value",
-            track=track,
-            extract=extract,
-            schema=schema,
-            times=times,
-        )
-        texts.run(
-            lambda options, judge, extract: ValueLines(options, judge, extract=extract, every=every, select=pattern)
+        pattern = load_pattern(select)
+        steps = _Steps(Input(file, kind, format, cut).in_one_piece(), "value", track, extract, schema, times)
+        steps.run(
+            lambda options, validator, extract: ValueLines(
+                options, validator, extract=extract, every=every, select=pattern
+            )
         )
 
 
@@ -102,38 +91,31 @@ def patch(
     kind: Kind = None,
     format: Format = None,
 ) -> None:
-    """What each step changed, as JSON Patch (RFC 6902): one list of operations a line."""
+    """Print the changes of each step as JSON Patch (RFC 6902), one list of operations per line."""
     with guarded(Input(file).name):
-        texts = Texts(
-            Input(file, kind, format, cut).in_one_piece(),
-            "patch",
-            track=track,
-            extract=extract,
-            schema=schema,
-            times=times,
-        )
-        texts.run(lambda options, judge, extract: PatchLines(options, judge, extract=extract, append=append))
+        steps = _Steps(Input(file, kind, format, cut).in_one_piece(), "patch", track, extract, schema, times)
+        steps.run(lambda options, validator, extract: PatchLines(options, validator, extract=extract, append=append))
 
 
 @final
-class Texts:
-    """The loop that the three commands share."""
+class _Steps:
+    """The loop that the three commands share. A line with nothing but `bare` is written without that name."""
 
     def __init__(
-        self, source: Input, bare: str, *, track: str | None, extract: bool, schema: str | None, times: bool
+        self, source: Input, bare: str, track: str | None, extract: bool, schema: str | None, times: bool
     ) -> None:
         self._source = source
-        self._bare = bare  # a line with nothing but this is written without its name
+        self._bare = bare
         self._track = track
         self._extract = extract
-        self._schema = None if schema is None else load_schema(schema)
+        self._schema = load_schema(schema)
         self._times = times
         self._complaints = Complaints(source.name)
         self._is_message = False
-        self._prefixed = False
+        self._is_prefixed = False
 
     def run(self, make: Make) -> None:
-        """Read the input to its end, or to what is wrong with it."""
+        """Read the input to its end, or to an error that ends the command."""
         opening = self._source.opening()
         lanes: Lanes | None = None
         time: float | None = None
@@ -152,17 +134,16 @@ class Texts:
 
     def _lanes(self, found: Guess, make: Make) -> Lanes:
         self._is_message = found.is_message
-        self._prefixed = self._is_message and self._track is None
+        self._is_prefixed = self._is_message and self._track is None
         if self._track is not None and not self._is_message:
-            what = f"--track is for what a provider streams, and this is {found.kind.value}"
-            raise UsageError(f"{self._source.name}: {what}")
+            raise UsageError(f"{self._source.name}: --track is only for provider streams, not for {found.kind.value}")
         options = found.options
 
-        def made(lane: Lane) -> Stage:
-            judge = None
+        def made(lane: Lane) -> TextStage:
+            validator = None
             if self._schema is not None and lane.name in (DOCUMENT, self._track or CONTENT):
-                judge = Judge(self._schema, options, extract=lane.extract)
-            return make(options, judge, lane.extract)
+                validator = TextValidator(self._schema, options, extract=lane.extract)
+            return make(options, validator, lane.extract)
 
         return Lanes(made, extract=self._extract, only=self._track)
 
@@ -172,19 +153,19 @@ class Texts:
         if item.problem:
             self._complaints.add(item.problem)
         for name, fault in lanes.faults:
-            # An error in one text leaves the others whole; but who gives a schema wants to know at once.
-            if isinstance(fault, InvalidError) or not self._prefixed:
+            # A syntax error leaves the other texts readable. A violation of the schema always ends the command.
+            if isinstance(fault, InvalidError) or not self._is_prefixed:
                 raise _about(name, fault)
 
     def _end(self, lanes: Lanes, time: float | None, *, is_empty: bool = False) -> None:
         if not lanes.has_json and not self._is_message:
-            lanes.begin(DOCUMENT)  # and it ends here: that is what is wrong with it
+            lanes.begin(DOCUMENT)  # an empty document is incomplete: closing it reports that
         for name, lines in lanes.close():
             self._write(name, lines, time)
         for name, fault in lanes.faults:
             self._complaints.add(NOTHING if is_empty else str(_about(name, fault)))
         if not lanes.has_json:
-            missing = "there is no JSON in it; the text is shown by: unspool message"
+            missing = "there is no JSON in it; use unspool message to see the text"
             self._complaints.add(missing if self._track is None else f"there is no JSON named {self._track} in it")
         self._complaints.settle()
 
@@ -193,13 +174,13 @@ class Texts:
 
     def _shape(self, track: str, line: Line, time: float | None) -> object:
         prefix: Line = {"t": time} if self._times else {}
-        if self._prefixed:
+        if self._is_prefixed:
             prefix["track"] = track
         return line[self._bare] if not prefix and list(line) == [self._bare] else {**prefix, **line}
 
 
 class TextError(UnspoolError):
-    """What is wrong with one of several texts."""
+    """An error in one of several texts."""
 
 
 def _about(track: str, fault: UnspoolError) -> UnspoolError:

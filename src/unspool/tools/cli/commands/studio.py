@@ -1,4 +1,4 @@
-"""`unspool studio`: the studio in a browser, for a file, an address, standard input, or the output of a command."""
+"""`unspool studio`: a file, an address, standard input or the output of a command, in the browser."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from ..options import Cut, Extract, Format, Kind, checked_file
-from ..reading import STANDARD_INPUT, Input, standard_input
-from ..schemas import load_json
+from ..arrivals import STANDARD_INPUT, Input, standard_input
+from ..options import Cut, Extract, Format, Kind, checked_file, load_json
 from ..terminal import USAGE, UsageError, complain, guarded, shown, write_text
 
 if TYPE_CHECKING:
@@ -27,42 +26,42 @@ __all__ = ["studio"]
 def studio(
     source: Annotated[
         str | None,
-        typer.Argument(metavar="FILE|URL|-", help="What to look at. - is standard input; sample:NAME is there to try."),
+        typer.Argument(metavar="FILE|URL|-", help="Input to show; '-' for standard input, sample:NAME for a sample."),
     ] = None,
     command: Annotated[
-        list[str] | None, typer.Argument(metavar="-- COMMAND ARGS", help="Look at what a command writes.")
+        list[str] | None, typer.Argument(metavar="-- COMMAND ARGS", help="Show the output of a command.")
     ] = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 0,
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 for any free port.")] = 0,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     allow_remote: Annotated[
-        bool, typer.Option("--allow-remote", help="Let other machines in, with the token that is printed.")
+        bool, typer.Option("--allow-remote", help="Allow other machines to connect, with the printed token.")
     ] = False,
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Open no browser.")] = False,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
     schema: Annotated[
-        Path | None, typer.Option(exists=True, dir_okay=False, help="A JSON Schema to hold the text against.")
+        Path | None, typer.Option(exists=True, dir_okay=False, help="JSON Schema file to validate the text against.")
     ] = None,
     kind: Kind = None,
     format: Format = None,
     cut: Cut = None,
     extract: Extract = False,
 ) -> None:
-    """Look at a stream in the browser: its text, its tree, when each field became known."""
+    """Show a stream in the browser: its text, its tree, and when each field became known."""
     lacking = [name for name in ("starlette", "uvicorn") if find_spec(name) is None]
     if lacking:
         complain(f"the studio needs {' and '.join(lacking)}: pip install 'unspool[studio]'")
         raise typer.Exit(USAGE)
-    from ..server.serving import is_loopback  # what only a server needs, no other command has to wait for
+    from ..replay_server import is_loopback  # imports http.server, which other commands do not need
 
     if not allow_remote and not is_loopback(host):
-        complain(f"{host} can be reached by other machines: that needs --allow-remote")
+        complain(f"{host} is not a loopback address: use --allow-remote to let other machines connect")
         raise typer.Exit(USAGE)
     with guarded():
         order = _order(source, command or [], _schema(schema), kind, format, cut, extract)
         try:
             _serve(order, host, port, allow_remote, is_browser_wanted=not no_browser)
-        except BrokenPipeError:  # nobody is left to be told the address
+        except BrokenPipeError:  # of standard output, not of the address
             raise
-        except OSError as error:  # an address that is taken, or is none
+        except OSError as error:  # the address is in use, or invalid
             raise UsageError(f"{host}, port {port}: {error.strerror or error}") from None
 
 
@@ -71,7 +70,7 @@ def _schema(file: Path | None) -> dict[str, Any] | bool | None:
         return None
     value = load_json(file)
     if not isinstance(value, (dict, bool)):
-        raise typer.BadParameter("the schema must be a JSON Schema: an object")
+        raise typer.BadParameter("a JSON Schema must be an object or a boolean")
     return cast("dict[str, Any] | bool", value)
 
 
@@ -97,7 +96,7 @@ def _order(
     if words is not None:
         return Order(" ".join(words), reading, source=Command(_startable(words)))
     if command:
-        raise typer.BadParameter("one file or address; a command stands behind --")
+        raise typer.BadParameter("expected one file or address; put a command after --")
     if Path(source) == STANDARD_INPUT:
         return Order("Standard input", reading, source=Descriptor(standard_input()))
     sample = Input(Path(source)).sample
@@ -114,22 +113,22 @@ def _order_of_file(file: Path, reading: Reading) -> Order:
     from ...studio.settings import Settings
 
     checked_file(file)
-    if not file.is_file():  # a pipe, say: it is read while it comes
+    if not file.is_file():  # such as a pipe: it is read while it arrives
         return Order(file.name, reading, source=Descriptor(os.open(file, os.O_RDONLY)))
-    most = Settings().body
-    if file.stat().st_size > most:
-        raise typer.BadParameter(f"{shown(str(file))} is too large: {most:,} bytes is the most that is taken")
+    limit = Settings().body
+    if file.stat().st_size > limit:
+        raise typer.BadParameter(f"{shown(str(file))} is too large: the limit is {limit:,} bytes")
     return Order(file.name, reading, file.read_bytes())
 
 
 def _words_of_a_command(words: list[str]) -> list[str] | None:
-    """The words, if they stand behind --. The parser of options takes that sign away, so this looks for itself."""
+    """Return the words if they follow "--" on the command line, from which the option parser has removed that sign."""
     behind = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []
     return words if behind == words else None
 
 
 def _startable(words: list[str]) -> list[str]:
-    """The same, if there is such a program: who mistypes its name wants to know before there is a server."""
+    """Return the words of a command, or raise `UsageError` if it cannot be started, before the server starts."""
     if which(words[0]) is None:
         is_there = Path(words[0]).exists() and os.sep in words[0]
         raise UsageError(f"{words[0]}: {'it cannot be started' if is_there else 'there is no such program'}")

@@ -1,7 +1,8 @@
-"""`unspool watch`: the value growing in place as a tree; without a terminal, a line for each field."""
+"""`unspool watch`: a value that grows in place as a tree or, without a terminal, one line per complete field."""
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any, Final, final
@@ -10,123 +11,72 @@ import typer
 from rich.console import Group
 from rich.text import Text
 
-from ...._errors import UnspoolError
-from ....select import compile as compile_pattern
-from ..lines.judging import Judged
-from ..lines.problems import problems_of
-from ..options import Cut, Extract, File, Format, Kind, Select
-from ..pacing import PAUSE, Clock, ticking
-from ..progress import progress
-from ..reading import STANDARD_INPUT, Input
-from ..schemas import load_schema
-from ..screen.fields import FieldLines
-from ..screen.status import status_line, summary
-from ..screen.tracks import Look, TracksView
-from ..terminal import BROKEN, Complaints, console, guarded, is_ascii_only, print_words, shown, write_text
+from ...._events import Kind as EventKind
+from ...viewer.fields import CLOSINGS, COMPLETIONS, STARTS
+from ...viewer.inputs import DOCUMENT
+from ..arrivals import PAUSE, STANDARD_INPUT, GrowingTimeline, Input, problems_of
+from ..options import Cut, Extract, File, Format, Kind, Select, load_pattern, load_schema
+from ..screen import Look, TimelineValidator, TracksView, json_tracks, status_line, summary
+from ..terminal import BROKEN, Complaints, console, guarded, is_ascii_only, print_words, progress, shown, write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from rich.console import Console, RenderableType
 
+    from ...._events import Event
+    from ...._path import Path
     from ....select import Pattern
     from ....typed._partials import Resolver
-    from ...viewer.opening import TimedItem
     from ...viewer.timeline import Timeline
 
-__all__ = ["watch"]
+__all__ = ["FieldLines", "watch"]
 
-MOST_STEPS: Final = 1_000  # fragments of a plain file: twenty seconds
+MAX_STEPS: Final = 1_000  # fragments of a plain file: twenty seconds
 FRESH: Final = 0.3  # seconds that a change stays marked
-IDLE: Final = 0.2  # seconds between two drawings while nothing comes
-JOINED: Final = 200  # lines that are written at once
+IDLE: Final = 0.2  # seconds between two drawings while nothing arrives
+JOINED: Final = 200  # lines per write
 
 
 def watch(
     file: File = STANDARD_INPUT,
     select: Select = None,
     schema: Annotated[
-        str | None, typer.Option("--schema", help="A file with a JSON Schema, or MODULE:CLASS: mark what does not fit.")
+        str | None, typer.Option("--schema", help="JSON Schema file, or MODULE:CLASS. Violations are marked.")
     ] = None,
     speed: Annotated[
         float | None,
-        typer.Option("--speed", min=0, help="How fast to play: 2 is twice as fast, 0 at once.", show_default="1"),
+        typer.Option("--speed", min=0, help="Speed factor; 0 plays everything at once.", show_default="1"),
     ] = None,
     extract: Extract = False,
     kind: Kind = None,
     format: Format = None,
     cut: Cut = None,
 ) -> None:
-    """Watch a value grow as a tree: what is open, what has just changed, the rate and the position.
+    """Watch a value grow as a tree: open values, recent changes, rate and position.
 
-    A recording plays as it was recorded. Without a terminal there is a line for each field when it is complete, and
-    nothing waits unless a speed is given.
+    A recording plays with its timing. Without a terminal, print one line per complete field, without delays unless
+    --speed is given.
     """
     with guarded(Input(file).name):
-        pattern = None if select is None else compile_pattern(select)
-        resolver = None if schema is None else load_schema(schema)
+        pattern = load_pattern(select)
+        resolver = load_schema(schema)
         out = console()
         is_screen = out.is_terminal and not out.is_dumb_terminal
         pace = speed if speed is not None else 1.0 if is_screen else 0.0
-        source = Input(file, kind, format, cut).cut_into(MOST_STEPS)
-        watched = _Watched(source, extract=extract, speed=pace)
+        source = Input(file, kind, format, cut).cut_into(MAX_STEPS)
+        watched = GrowingTimeline(source, extract=extract, speed=pace)
         if is_screen:
             _on_screen(watched, out, pattern, resolver)
         else:
             _in_lines(watched, pattern, resolver)
 
 
-@final
-class _Watched:
-    """A source that becomes a timeline; there is none before anything came."""
-
-    def __init__(self, source: Input, *, extract: bool, speed: float) -> None:
-        self.source = source
-        self._extract = extract
-        self._speed = speed
-        self._opening = source.opening()
-        self._problem = ""
-        self._at = 0.0  # when the last step came, by our clock
-        self.timeline: Timeline | None = None
-
-    def ticks(self, took: Callable[[float], None] | None = None) -> Iterator[bool]:
-        """True for each step, False for each tick in between."""
-        try:
-            for tick in ticking(self.source, self._opening, self._speed, Clock(), took):
-                if tick is None:
-                    yield False
-                else:
-                    self._add(tick)
-                    yield True
-        except UnspoolError as error:
-            self._problem = str(error)
-
-    def _add(self, tick: TimedItem) -> None:
-        if self.timeline is None:
-            self.timeline = self._opening.timeline(extract=self._extract)
-        self.timeline.add(tick.time, tick.item)
-        self._at = monotonic()
-
-    def finish(self) -> Timeline:
-        """The whole."""
-        if self.timeline is None:
-            self.timeline = self._opening.timeline(extract=self._extract)
-        self.timeline.finish(self.timeline.duration, self._problem)
-        return self.timeline
-
-    @property
-    def elapsed(self) -> float:
-        """The time of the stream, that goes on while nothing comes."""
-        if self.timeline is None:
-            return 0.0
-        return self.timeline.duration + (monotonic() - self._at) * (self._speed or 1.0)
-
-
 # In a terminal.
 
 
-def _on_screen(watched: _Watched, out: Console, pattern: Pattern | None, resolver: Resolver[Any] | None) -> None:
-    from rich.live import Live  # what only a screen needs, no other command has to wait for
+def _on_screen(watched: GrowingTimeline, out: Console, pattern: Pattern | None, resolver: Resolver[Any] | None) -> None:
+    from rich.live import Live  # slow to import, and only needed here
 
     screen = _Screen(watched, out, pattern, resolver)
     is_stopped = False
@@ -137,7 +87,7 @@ def _on_screen(watched: _Watched, out: Console, pattern: Pattern | None, resolve
                     live.update(screen.drawn(), refresh=True)
         except KeyboardInterrupt:
             is_stopped = True
-    if is_stopped and watched.timeline is not None:  # of a stream that hangs, this is what one wants to keep
+    if is_stopped and watched.timeline is not None:  # keep the tree of a stream that hangs
         _write_all(out, screen.view(watched.timeline).lines(Look(out.width, None, None)))
         out.print(Text(f"stopped: {summary(watched.timeline)}", style="bold"))
     if is_stopped:
@@ -146,9 +96,10 @@ def _on_screen(watched: _Watched, out: Console, pattern: Pattern | None, resolve
     view = screen.view(timeline)
     _write_all(out, view.lines(Look(out.width, None, None)))
     wrong, invalid = timeline.problems(), view.problems
-    broken = [problem for problem in wrong if problem not in _shown_in_tree(timeline)]
-    for problem in broken:
-        print_words(out, Text(shown(problem), style="bold red"))
+    in_tree = {f"{track.name}: {track.state.error}" for track in json_tracks(timeline)}
+    for problem in wrong:
+        if problem not in in_tree:
+            print_words(out, Text(shown(problem), style="bold red"))
     verdict = "broken" if wrong else "invalid" if invalid else "complete"
     ending = f"{verdict}: {summary(timeline)}"
     print_words(out, Text(ending, style="bold red" if wrong or invalid else "bold green"))
@@ -156,13 +107,8 @@ def _on_screen(watched: _Watched, out: Console, pattern: Pattern | None, resolve
         raise typer.Exit(BROKEN)
 
 
-def _shown_in_tree(timeline: Timeline) -> set[str]:
-    """The notes that are about errors which stand in the trees anyway."""
-    return {f"{track.name}: {track.state.error}" for track in timeline.tracks.values() if track.is_json}
-
-
 def _write_all(out: Console, lines: Iterator[Text]) -> None:
-    """Many lines, some at a time: each writing costs something."""
+    """Write many lines in blocks, which is faster than one by one."""
     held: list[Text] = []
     for line in lines:
         held.append(line)
@@ -175,10 +121,10 @@ def _write_all(out: Console, lines: Iterator[Text]) -> None:
 
 @final
 class _Screen:
-    """What is on the screen, and when it is drawn again."""
+    """Decides when to draw, and draws the screen."""
 
     def __init__(
-        self, watched: _Watched, out: Console, pattern: Pattern | None, resolver: Resolver[Any] | None
+        self, watched: GrowingTimeline, out: Console, pattern: Pattern | None, resolver: Resolver[Any] | None
     ) -> None:
         self._watched = watched
         self._out = out
@@ -190,10 +136,10 @@ class _Screen:
         self._drawn = 0.0
         self._cost = 0.0  # of the last drawing, in seconds
         self._size = (0, 0)
-        self._frames: deque[tuple[float, int]] = deque([(0.0, 0)])  # when which step was drawn
+        self._frames: deque[tuple[float, int]] = deque([(0.0, 0)])  # recent drawings: time and step
 
     def view(self, timeline: Timeline) -> TracksView:
-        """What makes the lines."""
+        """Return the view that makes the lines."""
         if self._view is None:
             self._view = TracksView(
                 timeline, select=self._pattern, resolver=self._resolver, ascii_only=self._ascii_only
@@ -201,19 +147,19 @@ class _Screen:
         return self._view
 
     def is_due(self, is_step: bool) -> bool:
-        """Whether it is time to draw: not too often, and seldom where there is nothing new."""
+        """Return whether it is time to draw: rarely while nothing arrives, and never too often."""
         self._has_news = self._has_news or is_step
         pause = monotonic() - self._drawn
-        if pause < max(PAUSE, self._cost * 4):  # drawing is not what the time is for
+        if pause < max(PAUSE, self._cost * 4):  # at most a fifth of the time goes into drawing
             return False
         return self._has_news or pause >= IDLE or self._size != tuple(self._out.size)
 
     def waiting(self) -> RenderableType:
-        """Before anything came."""
+        """Return the screen before the first bytes."""
         return Text("waiting for the first bytes", style="dim")
 
     def drawn(self) -> RenderableType:
-        """The screen as it is now."""
+        """Return the current screen."""
         now = monotonic()
         self._drawn, self._has_news = now, False
         width, height = self._out.size
@@ -231,14 +177,14 @@ class _Screen:
         return Group(*lines, *[Text()] * (height - 1 - len(lines)), status)
 
 
-# Without one.
+# Without a terminal.
 
 
-def _in_lines(watched: _Watched, pattern: Pattern | None, resolver: Resolver[Any] | None) -> None:
+def _in_lines(watched: GrowingTimeline, pattern: Pattern | None, resolver: Resolver[Any] | None) -> None:
     complaints = Complaints(watched.source.name)
     lines: FieldLines | None = None
-    judged: Judged | None = None
-    told = 0
+    validator: TimelineValidator | None = None
+    reported = 0
     with progress(watched.source, shares_terminal=True) as took:
         for is_step in watched.ticks(took):
             timeline = watched.timeline
@@ -247,19 +193,110 @@ def _in_lines(watched: _Watched, pattern: Pattern | None, resolver: Resolver[Any
             lines = lines or FieldLines(timeline, pattern)
             _write(lines.take())
             if resolver is not None:
-                judged = judged or Judged(timeline, resolver)
-                found = judged.problems()
-                for misfit in found[told:]:
+                validator = validator or TimelineValidator(timeline, resolver)
+                found = validator.problems()
+                for misfit in found[reported:]:
                     complaints.add(f"{misfit.path}: {misfit.code}, expected {misfit.expected}")
-                told = max(told, len(found))
+                reported = max(reported, len(found))
     timeline = watched.finish()
     lines = lines or FieldLines(timeline, pattern)
-    _write(lines.take())
-    _write(lines.close())
+    _write([*lines.take(), *lines.close()])
     for problem in problems_of(timeline):
         complaints.add(problem)
     complaints.settle()
 
 
-def _write(lines: Iterator[str]) -> None:
+def _write(lines: Iterable[str]) -> None:
     write_text("".join([f"{line}\n" for line in lines]))
+
+
+@final
+class FieldLines:
+    """Makes a line of each field of a timeline when it is complete, such as ``$.days[0].title = "Arrival"``.
+
+    The fields are the leaves and the empty containers or, with a pattern, the values that match it.
+    """
+
+    def __init__(self, timeline: Timeline, select: Pattern | None) -> None:
+        self._timeline = timeline
+        self._select = select
+        self._open: dict[str, list[_OpenValue]] = {}
+        self._texts: dict[str, str] = {}  # the unfinished line of each prose track
+
+    def take(self) -> Iterator[str]:
+        """Yield the lines for the last step of the timeline."""
+        timeline = self._timeline
+        for name, events in timeline.news.items():
+            prefix = self._prefix(name)
+            for path, value in self._completed(name, events):
+                yield f"{prefix}{shown(str(path))} = {shown(value)}"
+        changes = timeline.changes(timeline.last)
+        if changes:  # a line of prose ends when another track continues
+            yield from self._ended({change.track for change in changes})
+        for change in changes:
+            if not timeline.tracks[change.track].is_json and self._select is None:
+                *lines, rest = (self._texts.get(change.track, "") + change.text).split("\n")
+                self._texts[change.track] = rest
+                yield from [self._prefix(change.track) + shown(line) for line in lines]
+
+    def close(self) -> Iterator[str]:
+        """Yield the unfinished lines of prose."""
+        yield from self._ended(set())
+
+    def _ended(self, growing: set[str]) -> list[str]:
+        ended = [(name, text) for name, text in self._texts.items() if name not in growing]
+        self._texts = {name: text for name, text in self._texts.items() if name in growing}
+        return [
+            self._prefix(name) + shown(text) for name, text in ended if text and not self._timeline.tracks[name].is_json
+        ]
+
+    def _prefix(self, name: str) -> str:
+        return "" if name == DOCUMENT else f"{shown(self._timeline.label(name))}: "
+
+    def _completed(self, name: str, events: list[Event]) -> Iterator[tuple[Path, str]]:
+        stack = self._open.setdefault(name, [])
+        for event in events:
+            kind = event.kind
+            if kind in STARTS:
+                if not len(event.path):
+                    stack.clear()  # another document, or a restart of this one
+                elif stack:
+                    stack[-1].is_empty = False
+                stack.append(_OpenValue(event.offset))
+            elif kind in COMPLETIONS:
+                if kind is EventKind.COMPLETE_STRING and stack:
+                    stack.pop()
+                elif stack:
+                    stack[-1].is_empty = False
+                if self._wants(event.path):
+                    yield event.path, event.raw if event.raw is not None else _as_json(event.value)
+            elif kind in CLOSINGS and stack:
+                ended = stack.pop()
+                if self._select is None and ended.is_empty:
+                    yield event.path, "{}" if kind is EventKind.END_OBJECT else "[]"
+                elif self._select is not None and self._wants(event.path):
+                    yield event.path, self._on_one_line(name, ended.offset, event.offset + 1)
+
+    def _wants(self, path: Path) -> bool:
+        return self._select is None or self._select.matches(path)
+
+    def _on_one_line(self, name: str, start: int, end: int) -> str:
+        """Return the JSON text of a value, on one line."""
+        track = self._timeline.tracks[name]
+        base = track.start_at(self._timeline.last)
+        return _as_json(json.loads(track.text(base + start, base + end)))
+
+
+@final
+class _OpenValue:
+    """A container or string that has started."""
+
+    __slots__ = ("is_empty", "offset")
+
+    def __init__(self, offset: int) -> None:
+        self.offset = offset
+        self.is_empty = True
+
+
+def _as_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

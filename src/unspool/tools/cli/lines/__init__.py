@@ -1,1 +1,0 @@
-"""From texts to lines for pipes, and to what is wrong with them."""

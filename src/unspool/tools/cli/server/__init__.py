@@ -1,1 +1,0 @@
-"""A recording for the clients of a provider: the server behind `unspool replay --serve`."""
