@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 
 from tests.support import schemas
 from unspool import create_state, finalize, parse_chunk
-from unspool.typed import Complete, Missing, resolve
-from unspool.typed._from_json_schema import from_json_schema
+from unspool.typed import Complete, Missing, from_json_schema, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable

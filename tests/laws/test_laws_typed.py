@@ -80,7 +80,7 @@ def cases_of(library: str) -> list[Case]:
 def shape_of(library: str, name: str, early: bool) -> Shape:
     """The shape of a type, made once."""
     if library == "msgspec":  # asked by name: a plain list or dict could be anybody's
-        from unspool.typed._from_msgspec import from_msgspec
+        from unspool.typed import from_msgspec
 
         return from_msgspec(type_of(library, name), early=early)
     return partial(type_of(library, name), early=early).shape

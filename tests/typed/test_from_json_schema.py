@@ -15,11 +15,9 @@ import pytest
 
 import unspool
 from unspool import Options, OptionsError, Path, create_state, finalize, parse_chunk
-from unspool.typed import Complete, Invalid, Missing, Resolution, iter_partial, resolve
-from unspool.typed._from_json_schema import from_json_schema
-from unspool.typed._json_schema.judge import Judge
-from unspool.typed._shape import AnyShape, LeafShape
-from unspool.typed._unions import UnionShape
+from unspool.typed import Complete, Invalid, Missing, Resolution, from_json_schema, iter_partial, resolve
+from unspool.typed._json_schema.judge import SchemaJudge
+from unspool.typed._shape import AnyShape, LeafShape, UnionShape
 
 if TYPE_CHECKING:
     from unspool.typed import Shape
@@ -761,13 +759,13 @@ def test_required_keys_are_missing() -> None:
 def test_each_value_is_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """However the text is cut: one question for each closed value that has anything left to judge, none on the way."""
     asked: list[object] = []
-    accepts = Judge.accepts
+    accepts = SchemaJudge.accepts
 
-    def counting(self: Judge, value: object) -> bool:
+    def counting(self: SchemaJudge, value: object) -> bool:
         asked.append(value)
         return accepts(self, value)
 
-    monkeypatch.setattr(Judge, "accepts", counting)
+    monkeypatch.setattr(SchemaJudge, "accepts", counting)
     node = {
         "type": "object",
         "properties": {"name": {"minLength": 1}, "inner": {"items": {"$ref": "#/$defs/node"}, "minItems": 0}},
@@ -788,13 +786,13 @@ def test_each_value_is_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_choice_inside_of_a_choice_is_judged_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is judged as a whole is judged once for all that is in it: a chain of n such values asks one question."""
     asked: list[object] = []
-    accepts = Judge.accepts
+    accepts = SchemaJudge.accepts
 
-    def counting(self: Judge, value: object) -> bool:
+    def counting(self: SchemaJudge, value: object) -> bool:
         asked.append(value)
         return accepts(self, value)
 
-    monkeypatch.setattr(Judge, "accepts", counting)
+    monkeypatch.setattr(SchemaJudge, "accepts", counting)
     link = {"type": "object", "properties": {"next": {"$ref": "#"}}}
     shape = from_json_schema({"anyOf": [{**link, "required": ["next"]}, {**link, "maxProperties": 0}]})
     depth = 60
@@ -1056,7 +1054,7 @@ import sys
 sys.path.insert(0, {folder!r})
 from unspool import create_state, parse_chunk
 from unspool.typed import resolve
-from unspool.typed._from_json_schema import from_json_schema
+from unspool.typed import from_json_schema
 schema = {{
     "type": "object",
     "properties": {{"a": {{"enum": ["x", None]}}, "b": {{"anyOf": [{{"type": "integer"}}, {{"$ref": "#"}}]}}}},

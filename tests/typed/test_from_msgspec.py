@@ -39,8 +39,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 from tests.support import structs
 from unspool import Options, create_state, finalize, parse_chunk
 from unspool._errors import OptionsError
-from unspool.typed import Atomic, Complete, Invalid, NotNull, WholeItems, resolve
-from unspool.typed._from_msgspec import from_msgspec
+from unspool.typed import Atomic, Complete, Invalid, NotNull, WholeItems, from_msgspec, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -1049,7 +1048,7 @@ def test_types_that_are_as_deep_as_documents() -> None:
 
 def test_msgspec_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     """The extra to install is named."""
-    monkeypatch.delitem(sys.modules, "unspool.typed._from_msgspec")
+    monkeypatch.delitem(sys.modules, "unspool.typed._msgspec")
     monkeypatch.setitem(sys.modules, "msgspec", None)
     with pytest.raises(ImportError, match=r"unspool\[msgspec\]"):
-        importlib.import_module("unspool.typed._from_msgspec")
+        importlib.import_module("unspool.typed._msgspec")

@@ -53,11 +53,19 @@ from tests.support.models import Day, Trip
 from tests.support.shared import PROJECT
 from unspool import OptionsError, Path, create_state, finalize, parse_chunk
 from unspool._tree.nodes import Node
-from unspool.typed import Atomic, Complete, Invalid, Missing, NotNull, Partial, Resolution, WholeItems, resolve
-from unspool.typed._from_pydantic import from_pydantic
-from unspool.typed._node_text import json_text
-from unspool.typed._shape import Shape
-from unspool.typed._unions import kinds_of
+from unspool.typed import (
+    Atomic,
+    Complete,
+    Invalid,
+    Missing,
+    NotNull,
+    Partial,
+    Resolution,
+    WholeItems,
+    from_pydantic,
+    resolve,
+)
+from unspool.typed._shape import Shape, json_text, kinds_of
 
 T = TypeVar("T")
 

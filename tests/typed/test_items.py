@@ -30,8 +30,7 @@ from unspool import (
     parse_chunk,
 )
 from unspool.typed import Complete, InvalidError, aitems, items, partial, resolve
-from unspool.typed._shape import AnyShape, ArrayShape, DeferredShape
-from unspool.typed._unions import UnionShape
+from unspool.typed._shape import AnyShape, ArrayShape, DeferredShape, UnionShape
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator

@@ -47,8 +47,7 @@ from unspool.typed import (
     partial,
     resolve,
 )
-from unspool.typed._shape import AnyShape, ArrayShape, MapShape
-from unspool.typed._unions import UnionShape
+from unspool.typed._shape import AnyShape, ArrayShape, MapShape, UnionShape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

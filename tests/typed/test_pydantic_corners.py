@@ -53,8 +53,7 @@ from tests.support.instances import Case, anything
 from tests.support.model_counted import CALLS as COUNTED
 from tests.support.model_counted import reset_calls
 from unspool import create_state, finalize, parse_chunk
-from unspool.typed import Complete, Invalid, resolve
-from unspool.typed._from_pydantic import from_pydantic
+from unspool.typed import Complete, Invalid, from_pydantic, resolve
 
 T = TypeVar("T")
 CALLS: list[Any] = []

@@ -46,9 +46,10 @@ from unspool.typed._shape import (
     Shape,
     ShapeError,
     TupleShape,
+    UnionShape,
     followed,
+    kinds_of,
 )
-from unspool.typed._unions import UnionShape, kinds_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, cast, final
 
 from .._missing import MISSING
 from .._path import Path
-from ..typed._shape import ArrayShape, DeferredShape, MapShape, ObjectShape, ShapeError
-from ..typed._unions import UnionShape, chosen
+from ..typed._shape import ArrayShape, DeferredShape, MapShape, ObjectShape, ShapeError, UnionShape, chosen
 from ._parts import Record
 
 if TYPE_CHECKING:

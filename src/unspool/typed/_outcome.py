@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, cast
 from .._errors import UnspoolError, shown_path
 from .._path import ROOT, Path
 from .._tree.nodes import ContainerNode, ObjectNode
-from ._shape import ArrayShape, DeferredShape, MapShape, ObjectShape, ShapeError, followed
-from ._unions import chosen
+from ._shape import ArrayShape, DeferredShape, MapShape, ObjectShape, ShapeError, chosen, followed
 
 if TYPE_CHECKING:
     from .._path import Step
     from .._tree.nodes import Node
-    from ._frames import Outcome
+    from ._resolve import NodeResult
     from ._shape import Problem, Shape
 
 __all__ = ["Complete", "Invalid", "InvalidError", "Missing", "Partial", "Resolution"]
@@ -53,7 +52,7 @@ class Resolution(Generic[T]):
     is_complete: ClassVar[bool] = False
     """The text is complete and the value is one of the type, fully validated."""
 
-    def __init__(self, value: object, outcome: Outcome | None, shape: Shape, root: Node | None) -> None:
+    def __init__(self, value: object, outcome: NodeResult | None, shape: Shape, root: Node | None) -> None:
         self.value = cast("T", value)
         """The value as it stands: half filled, or the real one once it is complete; None where nothing is shown yet."""
         self._outcome = outcome  # None: nothing is wrong

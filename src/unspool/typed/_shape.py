@@ -1,12 +1,15 @@
-"""`Shape`: our own small description of a type, and all that resolving knows of one.
+"""Shapes: the library's own small description of a type, and all that resolving knows of one.
 
-A shape says which kinds of JSON value fit, what is shown of a value that is still being written, and what becomes of
-one that is closed. Whoever describes a foreign kind of type (`from_pydantic`, `from_msgspec`, `from_json_schema`) makes
-shapes; `resolve` reads them and knows nothing of where they came from.
+A shape says which kinds of JSON value fit, what is shown of a value that is still being written, and what becomes of a
+closed one. The adapters (`from_pydantic`, `from_msgspec`, `from_json_schema`) make shapes; `resolve` reads them without
+knowing where they came from.
 
-Values flow upwards. A leaf is *made* from what the text has; a container is made from the values of its children, each
-of which has been made before, once. So nothing is validated twice: what a container's ``make`` checks is the container
-itself. It raises `ShapeError` for what is wrong.
+Values flow upwards. A leaf is *made* from its text. A container is made from the values of its children, each of which
+was made once, before. So nothing is validated twice: the `make` of a container checks the container itself. It raises
+`ShapeError` if something is wrong.
+
+The markers at the top say in an annotation how a field is shown: ``Annotated[str, Atomic]``. Unions come last, with the
+questions that only a walk through references and unions can answer.
 """
 
 # Compiled with mypyc.
@@ -14,10 +17,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from .._events import Event, Kind
+from .._grammar.writer import Writer
 from .._native import mypyc_attr
 from .._path import ROOT, Path
+from .._tree.nodes import ContainerNode, NumberNode, ObjectNode, StringNode
 
 if TYPE_CHECKING:
     from .._tree.nodes import Node
@@ -25,20 +31,29 @@ if TYPE_CHECKING:
 __all__ = [
     "ALL_KINDS",
     "IGNORED",
+    "MARKS",
     "AnyShape",
     "ArrayShape",
+    "Atomic",
     "DeferredShape",
     "Field",
     "IgnoredShape",
     "LeafShape",
     "MapShape",
+    "NotNull",
     "ObjectShape",
     "Problem",
     "RefShape",
     "Shape",
     "ShapeError",
     "TupleShape",
+    "UnionShape",
+    "WholeItems",
+    "asks_for_values",
+    "chosen",
     "followed",
+    "json_text",
+    "kinds_of",
 ]
 
 OBJECT: Final = "object"
@@ -307,3 +322,207 @@ class DeferredShape(Shape):
         super().__init__(kinds, expected, is_atomic, is_lenient)
         self.make = make
         self.shown = shown
+
+
+# Markers
+
+MARKS: Final = "unspool"
+"""Under which key of a pydantic core schema's metadata the names of its markers are."""
+
+
+class Marker:
+    """What the markers have in common."""
+
+    __slots__ = ()
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Callable[[Any], Any]) -> Any:
+        schema: dict[str, Any] = handler(source)
+        metadata: dict[str, Any] = schema.get("metadata") or {}
+        # A copy: the schema may be that of a class, and the marker is for this place only.
+        return {**schema, "metadata": {**metadata, MARKS: (*metadata.get(MARKS, ()), cls.__name__)}}
+
+
+class Atomic(Marker):
+    """Shown only when it is complete: ``Annotated[Address, Atomic]``."""
+
+    __slots__ = ()
+
+
+class NotNull(Marker):
+    """The object that has this field is not shown before the field is: ``Annotated[str, NotNull]``."""
+
+    __slots__ = ()
+
+
+class WholeItems(Marker):
+    """Only finished items are shown: ``Annotated[list[Day], WholeItems]``."""
+
+    __slots__ = ()
+
+
+# Unions
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class UnionShape(Shape):
+    """One of several shapes.
+
+    The kind of the value decides when only one branch takes it; else, for objects, the value of the `discriminator`
+    key as soon as that is closed; else `make`, which gets the closed node and judges it as a whole. Until it is decided
+    nothing is shown.
+    """
+
+    def __init__(
+        self,
+        branches: Sequence[Shape],
+        make: Callable[[Node], object],
+        *,
+        discriminator: str | None = None,
+        tags: Mapping[tuple[str, object], Shape] | None = None,
+        expected: str = "one of several",
+        is_atomic: bool = False,
+        is_lenient: bool = False,
+    ) -> None:
+        super().__init__(ALL_KINDS, expected, is_atomic, is_lenient)  # which kinds, `kinds_of` finds out
+        self.branches = branches
+        self.make = make
+        self.discriminator = discriminator
+        self.tags: Mapping[tuple[str, object], Shape] = tags or {}  # by kind and value: True is not 1
+        self._by_kind: dict[str, list[Shape]] = {}
+
+    def branches_for(self, kind: str) -> list[Shape]:
+        """The branches that may take a value of this kind."""
+        branches = self._by_kind.get(kind)
+        if branches is None:
+            branches = self._by_kind[kind] = [branch for branch in self.branches if kind in kinds_of(branch)]
+        return branches
+
+    def branch_for(self, node: Node) -> Shape | None:
+        """The branch that takes this node; None as long as that cannot be told."""
+        branches = self.branches_for(node.kind)
+        if len(branches) == 1:
+            return branches[0]
+        if not branches:
+            raise ShapeError.of("wrong_kind", self.expected)
+        if self.discriminator is None or node.kind != OBJECT:
+            return None
+        tag = first_child(node, self.discriminator)
+        if tag is None or not (tag.closed or isinstance(tag, ContainerNode)):
+            return None
+        branch = None if isinstance(tag, ContainerNode) else self.tags.get((tag.kind, tag.value))
+        if branch is None:
+            raise ShapeError.of("unknown_tag", "a known " + repr(self.discriminator), Path(ROOT, self.discriminator))
+        return branch
+
+
+def first_child(node: Node, key: str) -> Node | None:
+    """The first child under a key: one that comes again later must not change what is already decided."""
+    assert isinstance(node, ObjectNode)
+    try:
+        return node._items[node._keys.index(key, 0, node._size)]
+    except ValueError:
+        return node._open[0] if node._open_key == key else None
+
+
+def kinds_of(shape: Shape) -> frozenset[str]:
+    """The kinds that may fit, through references and unions, also where these contain themselves."""
+    kinds: set[str] = set()
+    seen: set[int] = set()
+    to_ask = [shape]
+    while to_ask:
+        one = to_ask.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one, RefShape):
+            to_ask.append(one.target)
+        elif isinstance(one, UnionShape):
+            to_ask.extend(one.branches)
+        else:
+            kinds |= one.kinds
+    return frozenset(kinds)
+
+
+def chosen(shape: Shape, node: Node) -> tuple[Shape, bool]:
+    """The shape that takes this node, through references and unions, and whether it is shown only when complete.
+
+    A union comes back as itself as long as its branch cannot be told. Raises `ShapeError` where there is none.
+    """
+    is_atomic = shape.is_atomic
+    while True:
+        if isinstance(shape, RefShape):
+            shape = shape.target
+        elif isinstance(shape, UnionShape):
+            branch = shape.branch_for(node)
+            if branch is None:
+                return shape, is_atomic
+            shape = branch
+        else:
+            return shape, is_atomic
+        is_atomic = is_atomic or shape.is_atomic
+
+
+def asks_for_values(shape: Shape) -> bool:
+    """Somewhere in it an open object or array may be shown as the plain value that it is."""
+    seen: set[int] = set()
+    to_ask: list[Shape | None] = [shape]
+    while to_ask:
+        one = to_ask.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one, AnyShape):
+            return True
+        if isinstance(one, RefShape):
+            to_ask.append(one.target)
+        elif isinstance(one, UnionShape):
+            to_ask.extend(one.branches)
+            to_ask.extend(one.tags.values())
+        elif isinstance(one, DeferredShape):
+            to_ask.append(one.shown)
+        elif isinstance(one, ObjectShape):
+            to_ask.extend([field.shape for field in one.fields.values()])
+            to_ask.append(one.extra)
+        elif isinstance(one, (ArrayShape, MapShape)):
+            to_ask.append(one.item)
+            if isinstance(one, TupleShape):
+                to_ask.extend(one.places)
+    return False
+
+
+# Text
+
+
+def json_text(node: Node) -> str:
+    """Return a closed node as JSON text, for adapters that judge a value as it was written.
+
+    Numbers keep their spelling, and a key that comes twice is written twice.
+    """
+    return Writer().write(_events(node))
+
+
+def _events(root: Node) -> list[Event]:
+    events: list[Event] = []
+    stack: list[tuple[Node, Path, bool]] = [(root, ROOT, False)]  # the last one comes first; True: only its end is left
+    while stack:
+        node, path, is_end = stack.pop()
+        if isinstance(node, ObjectNode):
+            events.append(Event(Kind.END_OBJECT if is_end else Kind.START_OBJECT, path))
+            if not is_end:
+                stack.append((node, path, True))
+                members = list(zip(node.keys, node.children, strict=True))
+                stack.extend([(child, Path(path, key), False) for key, child in reversed(members)])
+        elif isinstance(node, ContainerNode):
+            events.append(Event(Kind.END_ARRAY if is_end else Kind.START_ARRAY, path))
+            if not is_end:
+                stack.append((node, path, True))
+                children = node.children
+                stack.extend([(children[at], Path(path, at), False) for at in range(len(children) - 1, -1, -1)])
+        elif isinstance(node, NumberNode):
+            events.append(Event(Kind.COMPLETE_NUMBER, path, node.number, raw=node.raw))
+        elif isinstance(node, StringNode):
+            events.append(Event(Kind.COMPLETE_STRING, path, node.text))
+        else:
+            events.append(Event(Kind.COMPLETE_NULL if node.value is None else Kind.COMPLETE_BOOLEAN, path, node.value))
+    return events

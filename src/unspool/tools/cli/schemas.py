@@ -13,11 +13,11 @@ import typer
 
 from ..._errors import UnspoolError
 from ...llm._config import Config
-from ...typed._partials import partial
+from ...typed._iterate import partial
 from .terminal import UsageError
 
 if TYPE_CHECKING:
-    from ...typed._partials import Resolver
+    from ...typed._iterate import Resolver
 
 __all__ = ["Schema", "Tools", "config_for", "load_json", "load_schema"]
 

@@ -17,13 +17,13 @@ from .._shape import ALL_KINDS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from .refs import Document, Place
+    from .document import SchemaDocument, Subschema
 
-__all__ = ["UNIONS", "Conjunction", "Merger", "Part", "constrains_text", "types_of"]
+__all__ = ["UNIONS", "Conjunction", "Merger", "SchemaPart", "constrains_text", "types_of"]
 
 UNIONS: Final = ("anyOf", "oneOf")
 NONE: Final[frozenset[str]] = frozenset()
-DEEPEST_QUESTION: Final = 32  # how many choices inside of choices are looked through
+MAX_QUESTION_DEPTH: Final = 32  # how many choices inside of choices are looked through
 
 # What does not judge a value by itself
 SILENT: Final = frozenset(
@@ -45,16 +45,16 @@ ATOMIC_FORMATS: Final = frozenset(
 TEXT_KEYWORDS: Final = frozenset(
     {"enum", "const", "minLength", "maxLength", "pattern", "contentEncoding", "contentMediaType"}
 )
-BIGGEST_TAG: Final = 2**53
+MAX_TAG: Final = 2**53
 
 Tag: TypeAlias = "tuple[str, object]"
 """A kind and a value: True is not 1."""
 
 
-class Part(NamedTuple):
+class SchemaPart(NamedTuple):
     """A schema that holds, `without` the keywords that are taken care of elsewhere."""
 
-    place: Place
+    place: Subschema
     without: frozenset[str] = NONE
 
     def has(self, keyword: str) -> bool:
@@ -70,9 +70,9 @@ class Members:
 
     __slots__ = ("by_name", "of_all")
 
-    def __init__(self, places: Iterable[Place]) -> None:
-        self.by_name: dict[str, list[Place]] = {}
-        self.of_all: list[Place] = []
+    def __init__(self, places: Iterable[Subschema]) -> None:
+        self.by_name: dict[str, list[Subschema]] = {}
+        self.of_all: list[Subschema] = []
         for place in places:
             if place.keywords.keys().isdisjoint(OF_ALL_KEYS):
                 for name, inner in place.named.get("properties", {}).items():
@@ -80,7 +80,7 @@ class Members:
             else:
                 self.of_all.append(place)
 
-    def under(self, key: str | None, matched: frozenset[str]) -> list[Place]:
+    def under(self, key: str | None, matched: frozenset[str]) -> list[Subschema]:
         """The schemas for a key that matches these patterns, but for what is unevaluated."""
         inner = list(self.by_name.get(key, ())) if key is not None else []
         for place in self.of_all:
@@ -97,7 +97,11 @@ class Conjunction:
     __slots__ = ("_members", "hints", "is_never", "key", "parts", "sources")
 
     def __init__(
-        self, sources: tuple[Part, ...], parts: tuple[Part, ...], hints: tuple[Place, ...], is_never: bool
+        self,
+        sources: tuple[SchemaPart, ...],
+        parts: tuple[SchemaPart, ...],
+        hints: tuple[Subschema, ...],
+        is_never: bool,
     ) -> None:
         self.sources = sources
         self.parts = parts
@@ -112,7 +116,7 @@ class Conjunction:
         return not (self.parts or self.hints or self.is_never)
 
     @property
-    def places(self) -> list[Place]:
+    def places(self) -> list[Subschema]:
         """The places of the parts."""
         return [part.place for part in self.parts]
 
@@ -123,7 +127,7 @@ class Conjunction:
             self._members = (Members(self.places), Members(self.hints))
         return self._members
 
-    def unions(self) -> list[tuple[Part, str]]:
+    def unions(self) -> list[tuple[SchemaPart, str]]:
         """The choices: a part and the keyword."""
         return [(part, keyword) for part in self.parts for keyword in UNIONS if part.has(keyword)]
 
@@ -139,25 +143,25 @@ def _kind_of(value: object) -> str:
     return "null" if value is None else "array" if isinstance(value, list) else "object"
 
 
-def _listed_values(place: Place) -> list[list[Any]]:
+def _listed_values(place: Subschema) -> list[list[Any]]:
     """What enum and const allow."""
     keywords = place.keywords
     lists: list[list[Any]] = [keywords["enum"]] if "enum" in keywords else []
     return [*lists, [keywords["const"]]] if "const" in keywords else lists
 
 
-def constrains_text(place: Place) -> bool:
+def constrains_text(place: Subschema) -> bool:
     """A string that has to fit this is not shown before it is known to."""
     keywords = place.keywords
     return not keywords.keys().isdisjoint(TEXT_KEYWORDS) or keywords.get("format") in ATOMIC_FORMATS
 
 
-def _prefix_of(place: Place) -> Sequence[Place]:
+def _prefix_of(place: Subschema) -> Sequence[Subschema]:
     """The schemas for the first items."""
     return place.listed.get("prefixItems") or place.listed.get("items") or ()
 
 
-def _rest_of(place: Place) -> Place | None:
+def _rest_of(place: Subschema) -> Subschema | None:
     """The schema for the items behind those."""
     if "items" in place.listed:
         return place.one.get("additionalItems")
@@ -168,19 +172,19 @@ def _rest_of(place: Place) -> Place | None:
 class Merger:
     """Answers questions about conjunctions of one document."""
 
-    def __init__(self, document: Document, matches: Callable[[str, str], bool]) -> None:
+    def __init__(self, document: SchemaDocument, matches: Callable[[str, str], bool]) -> None:
         self._document = document
         self._matches = matches  # a pattern and a key
-        self._kinds: dict[Place, frozenset[str]] = {}
-        self._texts: dict[Place, frozenset[str] | None] = {}
-        self._asked: set[Place] = set()  # those whose kinds we are about to tell
+        self._kinds: dict[Subschema, frozenset[str]] = {}
+        self._texts: dict[Subschema, frozenset[str] | None] = {}
+        self._asked: set[Subschema] = set()  # those whose kinds we are about to tell
         self._depth = 0
-        self._cones: dict[Place, tuple[Place, ...] | None] = {}
+        self._cones: dict[Subschema, tuple[Subschema, ...] | None] = {}
 
-    def conjunction(self, sources: Iterable[Part], hints: Iterable[Place] = ()) -> Conjunction:
+    def conjunction(self, sources: Iterable[SchemaPart], hints: Iterable[Subschema] = ()) -> Conjunction:
         """Schemas together with what their references and allOf add."""
         sources = tuple(dict.fromkeys(sources))
-        found: dict[Place, frozenset[str]] = {}
+        found: dict[Subschema, frozenset[str]] = {}
         is_never = False
         to_follow = list(reversed(sources))
         while to_follow:
@@ -191,17 +195,17 @@ class Merger:
                 found[place] &= without
             else:
                 found[place] = without
-                to_follow.extend([Part(inner) for inner in reversed(self._inherited(place))])
-        parts = tuple([Part(*item) for item in found.items() if _judges(*item)])
+                to_follow.extend([SchemaPart(inner) for inner in reversed(self._inherited(place))])
+        parts = tuple([SchemaPart(*item) for item in found.items() if _judges(*item)])
         return Conjunction(sources, parts, self._hints(hints, found), is_never)
 
-    def _inherited(self, place: Place) -> list[Place]:
+    def _inherited(self, place: Subschema) -> list[Subschema]:
         """What holds too, because this does."""
         targets = [self._document.target(place, keyword) for keyword in _references(place)]
         return [*[target for target in targets if target is not None], *place.listed.get("allOf", ())]
 
-    def _hints(self, hints: Iterable[Place], known: dict[Place, frozenset[str]]) -> tuple[Place, ...]:
-        found: dict[Place, None] = {}
+    def _hints(self, hints: Iterable[Subschema], known: dict[Subschema, frozenset[str]]) -> tuple[Subschema, ...]:
+        found: dict[Subschema, None] = {}
         to_follow = list(hints)
         while to_follow:
             place = to_follow.pop()
@@ -232,14 +236,14 @@ class Merger:
                     kinds &= frozenset[str]().union(*map(self.kinds_of_branch, place.listed[keyword]))
         return kinds
 
-    def kinds_of_branch(self, place: Place) -> frozenset[str]:
+    def kinds_of_branch(self, place: Subschema) -> frozenset[str]:
         """The same for one schema."""
         kinds = self._kinds.get(place)
         if kinds is None:
-            if place in self._asked or len(self._asked) == DEEPEST_QUESTION:
+            if place in self._asked or len(self._asked) == MAX_QUESTION_DEPTH:
                 return ALL_KINDS
             self._asked.add(place)
-            kinds = self._kinds[place] = self.kinds(self.conjunction([Part(place)]))
+            kinds = self._kinds[place] = self.kinds(self.conjunction([SchemaPart(place)]))
             self._asked.remove(place)
         return kinds
 
@@ -259,14 +263,14 @@ class Merger:
                 texts = one if texts is None else texts & one
         return texts
 
-    def lists_texts(self, part: Part, keyword: str) -> bool:
+    def lists_texts(self, part: SchemaPart, keyword: str) -> bool:
         """A choice that says nothing about strings but which there are: then `texts` tells exactly."""
         texts: set[str] = set()
         count = 0
         for taker in part.place.listed[keyword]:
             if "string" not in self.kinds_of_branch(taker):
                 continue
-            branch = self.conjunction([Part(taker)])
+            branch = self.conjunction([SchemaPart(taker)])
             listed = self._texts_of_branch(taker)
             if listed is None or any(place.keywords.keys() - SILENT - LISTING for place in branch.places):
                 return False
@@ -274,13 +278,13 @@ class Merger:
             count += len(listed)
         return keyword == "anyOf" or count == len(texts)
 
-    def _texts_of_branch(self, place: Place) -> frozenset[str] | None:
+    def _texts_of_branch(self, place: Subschema) -> frozenset[str] | None:
         if place not in self._texts:
-            if self._depth == DEEPEST_QUESTION:
+            if self._depth == MAX_QUESTION_DEPTH:
                 return None
             self._texts[place] = None  # until it is known: a choice may lead back to itself
             self._depth += 1
-            self._texts[place] = self.texts(self.conjunction([Part(place)]))
+            self._texts[place] = self.texts(self.conjunction([SchemaPart(place)]))
             self._depth -= 1
         return self._texts[place]
 
@@ -324,7 +328,7 @@ class Merger:
                 _own_members(one, key, matched) or "additionalProperties" in one.one for one in cone
             ):
                 inner.append(place.one["unevaluatedProperties"])
-        return self.conjunction([Part(place) for place in inner], hints.under(key, frozenset()))
+        return self.conjunction([SchemaPart(place) for place in inner], hints.under(key, frozenset()))
 
     def longest_prefix(self, conjunction: Conjunction) -> int:
         """How many items have schemas of their own."""
@@ -340,15 +344,15 @@ class Merger:
                 inner.append(part.place.one["unevaluatedItems"])
         hints = [_own_item(place, index) for place in conjunction.hints]
         return self.conjunction(
-            [Part(place) for place in inner if place is not None], [place for place in hints if place is not None]
+            [SchemaPart(place) for place in inner if place is not None], [place for place in hints if place is not None]
         )
 
-    def cone(self, place: Place, keyword: str) -> tuple[Place, ...] | None:
+    def cone(self, place: Subschema, keyword: str) -> tuple[Subschema, ...] | None:
         """Those whose members an unevaluated… keyword leaves alone; None if that cannot be told, or without it."""
         if keyword not in place.one:
             return None
         if place not in self._cones:
-            inner = self.conjunction([Part(place)])
+            inner = self.conjunction([SchemaPart(place)])
             places = tuple([part.place for part in inner.parts])
             unclear = any(
                 not UNSURE.isdisjoint(one.keywords)
@@ -360,32 +364,32 @@ class Merger:
         return self._cones[place]
 
 
-def types_of(place: Place) -> list[str]:
+def types_of(place: Subschema) -> list[str]:
     """The names in `type`."""
     names: str | list[str] = place.keywords.get("type", [])
     return names if isinstance(names, list) else [names]
 
 
-def _references(place: Place) -> list[str]:
+def _references(place: Subschema) -> list[str]:
     return [keyword for keyword in ("$ref", "$dynamicRef") if keyword in place.keywords]
 
 
-def _judges(place: Place, without: frozenset[str]) -> bool:
+def _judges(place: Subschema, without: frozenset[str]) -> bool:
     return bool(place.keywords.keys() - SILENT - without) or None in place.targets.values()
 
 
 def _is_tag(value: object) -> bool:
     if isinstance(value, int):
-        return abs(value) <= BIGGEST_TAG
+        return abs(value) <= MAX_TAG
     return value is None or isinstance(value, str)
 
 
-def _own_members(place: Place, key: str | None, matched: frozenset[str]) -> list[Place]:
+def _own_members(place: Subschema, key: str | None, matched: frozenset[str]) -> list[Subschema]:
     own = [one for pattern, one in place.named.get("patternProperties", {}).items() if pattern in matched]
     properties = place.named.get("properties", {})
     return [properties[key], *own] if key is not None and key in properties else own
 
 
-def _own_item(place: Place, index: int) -> Place | None:
+def _own_item(place: Subschema, index: int) -> Subschema | None:
     prefix = _prefix_of(place)
     return prefix[index] if index < len(prefix) else _rest_of(place)

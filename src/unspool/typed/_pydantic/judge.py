@@ -1,28 +1,33 @@
-"""Validators made of parts of a type: for a value as it was written, and for a container of values made before.
+"""Validators for parts of a type: for a value as it was written, and for a container of values that were made before.
 
-A container is judged by its own schema in which `any` stands for what its children are. Two things do not fit that and
-are handed over in an envelope: `Late`, a field that is judged with its object, because its validators ask for other
-fields or because another key may win over it; and `Made`, a value in a place where only the default is still to be
-judged. A child that its validators leave out is HIDDEN, so it never reaches its container.
+A container is judged by its own schema, with `any` in place of the schemas of its children. Two kinds of value do not
+fit that and travel in an envelope. `Late` is a field that is judged with its object, because its validators ask for
+other fields or because another key may win over it. `Made` is a value in a field of which only the default is still to
+be judged. A child that its validators omit is HIDDEN, so it never reaches its container.
+
+Pydantic's errors become problems. Its messages hold the limits of the type, which are safe to show. But some quote the
+text, or repeat words of a user's validator: these are shortened or replaced, because a problem never quotes the text.
 """
 
 from __future__ import annotations
 
+import json
+import re
 import threading
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, final, get_args
 
 from pydantic_core import SchemaError, SchemaValidator, ValidationError, core_schema
 
-from ..._path import ROOT
-from ..._quoting import quote
-from .._frames import HIDDEN
-from .._node_text import json_text
-from .._shape import Problem, ShapeError
-from .errors import shape_error
+from ..._path import ROOT, Path
+from .._resolve import HIDDEN
+from .._shape import Problem, ShapeError, json_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pydantic_core import ErrorDetails
+
+    from ..._path import Step
     from ..._tree.nodes import Node
     from .schema import Config, Schema
 
@@ -119,7 +124,7 @@ def key_as_written(schema: Schema, config: Config) -> Callable[[str], object]:
 
     def check(key: str) -> object:
         try:
-            (made,) = validate(f"{{{quote(key)}:null}}")
+            (made,) = validate(json.dumps({key: None}))
         except ValidationError as error:
             raise ShapeError([Problem(ROOT, one.code, one.expected) for one in shape_error(error).problems]) from None
         return made
@@ -176,3 +181,79 @@ def _omitted(error: SchemaError) -> object:
     if OMIT in str(error):
         return HIDDEN
     raise error
+
+
+# Problems
+
+MAX_EXPECTED_LENGTH: Final = 200
+KNOWN: Final[frozenset[str]] = frozenset(get_args(core_schema.ErrorType))
+# These end with a reason, which may quote.
+REASONED: Final = frozenset(
+    {
+        "date_parsing",
+        "date_from_datetime_parsing",
+        "datetime_parsing",
+        "datetime_from_date_parsing",
+        "time_parsing",
+        "time_delta_parsing",
+        "url_parsing",
+        "url_syntax_violation",
+        "uuid_parsing",
+        "too_long",
+        "too_short",
+    }
+)
+WORDS: Final = {
+    "missing": "a required key",
+    "missing_argument": "a required item",
+    "missing_keyword_only_argument": "a required key",
+    "extra_forbidden": "no such key",
+    "unexpected_keyword_argument": "no such key",
+    "unexpected_positional_argument": "no such item",
+    "union_tag_invalid": "a known tag",
+    "union_tag_not_found": "a tag that tells which it is",
+    "json_invalid": "text that is JSON",
+    "bytes_invalid_encoding": "text that encodes bytes",
+    "value_error": "what its validator accepts",
+    "assertion_error": "what its validator accepts",
+    "get_attribute_error": "an object",
+    "iteration_error": "an array",
+    "mapping_type": "an object",
+    "timezone_offset": "another time zone",
+}
+ABSENT: Final = frozenset({"missing", "missing_argument", "missing_keyword_only_argument"})
+OPENING = re.compile(r"^\w+(?: input| items)? should (?:be )?")
+
+
+def shape_error(error: ValidationError, node: Node | None = None) -> ShapeError:
+    """The problems of a value; of `node`, where the value was judged as it was written."""
+    details = error.errors(include_url=False, include_context=False, include_input=False)
+    return ShapeError([Problem(_path(one, node), one["type"], expected(one["type"], one["msg"])) for one in details])
+
+
+def expected(code: str, message: str) -> str:
+    """What was expected, in words."""
+    words = WORDS.get(code)
+    if words is not None:
+        return words
+    if code not in KNOWN:
+        return "what its validator accepts"  # only the user knows what this one says
+    if code in REASONED:
+        message = message.split(", ", 1)[0]
+    message = OPENING.sub("", message)
+    return message if len(message) <= MAX_EXPECTED_LENGTH else message[: MAX_EXPECTED_LENGTH - 3] + "..."
+
+
+def _path(one: ErrorDetails, node: Node | None) -> Path:
+    """Where it is. Pydantic's own places also name branches of unions and functions, which are in no document."""
+    path = ROOT
+    if node is None:
+        # The values of the container were made before, so whatever is wrong is at most one step away.
+        return Path(path, one["loc"][0]) if one["loc"] else path
+    missing: Step | None = None
+    for step in one["loc"]:
+        child = node.child_at(step)
+        missing = step if child is None else None
+        if child is not None:
+            path, node = Path(path, step), child
+    return path if missing is None or one["type"] not in ABSENT else Path(path, missing)

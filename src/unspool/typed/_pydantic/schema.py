@@ -1,35 +1,43 @@
-"""Pydantic's core schemas, as far as streaming wants to know them: parts, names, kinds, and what calls whom.
+"""Pydantic's core schemas: the schema of a type, and the questions that streaming asks about one.
 
-A core schema is a nest of dicts. Around what a value is (its core: a list, the fields of a model, a leaf) stand
-wrappers: defaults, validators that run afterwards, the class that is made of the fields. Here are only questions about
-schemas; shapes are made elsewhere.
+A core schema is a nest of dicts. Its core says what a value is: a list, the fields of a model, a leaf. Wrappers are
+around the core: defaults, validators that run afterwards, the class that is made of the fields. This module answers
+questions about schemas; `shapes` makes shapes of them.
 """
 
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard
+import json
+import sys
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard, get_args, get_type_hints
 
-from pydantic_core import core_schema
+from pydantic import TypeAdapter
+from pydantic_core import SchemaError, SchemaValidator, ValidationError, core_schema
 
-from .._policy import MARKS
-from .._shape import BOOLEAN, LEAF_KINDS, NULL, NUMBER, STRING
+from ..._errors import OptionsError
+from .._shape import BOOLEAN, LEAF_KINDS, MARKS, NULL, NUMBER, STRING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+
+    from .._shape import Shape
 
 __all__ = [
     "ANY",
     "FUNCTIONS",
     "KINDS",
+    "MAX_DEPTH",
     "NEVER",
     "Config",
     "Definitions",
     "Schema",
+    "branches_of",
     "calls_back",
+    "core_schema_of",
+    "discriminator_key",
     "extra_behaviour",
     "inside",
-    "is_list",
     "is_plain",
     "is_strict",
     "is_with_info",
@@ -39,8 +47,66 @@ __all__ = [
     "listed_values",
     "marks_of",
     "may_omit",
+    "tags_of",
     "unlisted",
 ]
+
+MAX_DEPTH: Final = 128
+REFUSED: Final = (RuntimeError, TypeError, ValueError, NameError, AttributeError, SchemaError)
+
+
+def core_schema_of(hint: Any) -> Schema:
+    """Raises `OptionsError` with the path of what pydantic refuses."""
+    if _is_of_version_1(hint):
+        raise OptionsError("$: a model of pydantic.v1, which cannot be read part by part; make it one of pydantic 2")
+    try:
+        return dict(TypeAdapter(hint).core_schema)  # a copy, because it may be one that is made when it is looked at
+    except REFUSED as error:
+        reason = str(error).partition("\n")[0]
+        raise OptionsError(f"{_culprit(hint)}: pydantic refuses the type: {reason}") from error
+
+
+def _is_of_version_1(hint: Any) -> bool:
+    """Pydantic takes its old models, with a warning, and asks each for all of it at once."""
+    old: Any = sys.modules.get("pydantic.v1")
+    if old is None:
+        return False
+    is_old = isinstance(hint, type) and issubclass(hint, old.BaseModel)
+    return is_old or any(_is_of_version_1(part) for part in get_args(hint))
+
+
+def _culprit(hint: Any) -> str:
+    """The place of the innermost part that is refused by itself."""
+    path = "$"
+    for _ in range(MAX_DEPTH):
+        refused = [(step, part) for step, part in _parts(hint) if part is not hint and _is_refused(part)]
+        if not refused:
+            break
+        step, hint = refused[0]
+        path += step
+    return path
+
+
+def _parts(hint: Any) -> list[tuple[str, Any]]:
+    """The fields of a class that pydantic looks into, or the arguments of a generic type."""
+    is_named_tuple = isinstance(getattr(hint, "_fields", None), tuple)
+    if not is_named_tuple and not hasattr(hint, "__dataclass_fields__") and not hasattr(hint, "__total__"):
+        return [("[*]", argument) for argument in get_args(hint)]
+    try:
+        return [(f".{name}", inner) for name, inner in get_type_hints(hint, include_extras=True).items()]
+    except REFUSED:  # names that stand for nothing
+        return []
+
+
+def _is_refused(hint: Any) -> bool:
+    try:
+        TypeAdapter(hint)
+    except REFUSED:
+        return True
+    return False
+
+
+# Questions
 
 Schema: TypeAlias = dict[str, Any]
 Config: TypeAlias = dict[str, Any]
@@ -292,3 +358,59 @@ def extra_behaviour(schema: Schema, config: Config) -> str:
     """What becomes of keys that are no fields: "ignore", "allow" or "forbid"."""
     behaviour: str = schema.get("extra_behavior") or config.get("extra_fields_behavior") or "ignore"
     return behaviour
+
+
+# Tags of discriminated unions
+
+
+def branches_of(schema: Schema) -> dict[Any, Schema]:
+    """The branches by their tags. A tag may stand for another one."""
+    choices: dict[Any, Any] = schema["choices"]
+    branches: dict[Any, Schema] = {}
+    for tag, choice in choices.items():
+        while isinstance(choice, (str, int)):
+            choice = choices[choice]
+        branches[tag] = choice
+    return branches
+
+
+def discriminator_key(schema: Schema) -> str | None:
+    """The one key that has the tag; None where there may be several, or it is not simply under a key."""
+    discriminator: Any = schema["discriminator"]
+    while is_list(discriminator) and len(discriminator) == 1:  # a path of one step, or a list of one path
+        discriminator = discriminator[0]
+    return discriminator if isinstance(discriminator, str) else None
+
+
+def tags_of(schema: Schema, config: Config, key: str, shapes: Mapping[Any, Shape]) -> dict[tuple[str, object], Shape]:
+    """The branches by kind and value of the tag, as pydantic itself tells them apart; none if some cannot be told."""
+    order = list(shapes)
+    indices: Any = {tag: _constant(index) for index, tag in enumerate(order)}
+    settings: Any = config
+    union: Any = core_schema.tagged_union_schema(indices, schema["discriminator"], strict=schema.get("strict"))
+    asked = SchemaValidator(union, settings)
+    tags: dict[tuple[str, object], Shape] = {}
+    found: set[int] = set()
+    for tag in order:
+        for value in _spellings(tag.value if isinstance(tag, enum.Enum) else tag):
+            try:
+                index = asked.validate_json(json.dumps({key: value}))
+            except ValidationError:
+                continue
+            found.add(index)
+            kind = STRING if isinstance(value, str) else BOOLEAN if isinstance(value, bool) else NUMBER
+            tags[kind, value] = shapes[order[index]]
+    return tags if len(found) == len(order) else {}
+
+
+def _constant(index: int) -> Any:
+    return core_schema.no_info_plain_validator_function(lambda _: index)
+
+
+def _spellings(value: object) -> list[object]:
+    """What may be written for a tag, and perhaps a little more."""
+    if isinstance(value, str):
+        return [str(value)]
+    if isinstance(value, int):
+        return [int(value), str(int(value)), *([bool(value)] if value in (0, 1) else [])]
+    return []

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from ....select import Pattern
-    from ....typed._partials import Resolver
+    from ....typed._iterate import Resolver
     from ...viewer.opening import TimedItem
     from ...viewer.timeline import Timeline
 

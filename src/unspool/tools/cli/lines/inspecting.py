@@ -22,7 +22,7 @@ from .stages import Stage
 
 if TYPE_CHECKING:
     from ....llm._config import Config
-    from ....typed._partials import Resolver
+    from ....typed._iterate import Resolver
     from ...viewer.inputs import Item
     from .stages import Line
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ...._options import Options
     from ...._path import Path
     from ...._state import ParserState
-    from ....typed._partials import Resolver
+    from ....typed._iterate import Resolver
     from ....typed._resolve import Cache
     from ....typed._shape import Problem
     from ...viewer.timeline import Timeline

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ...._tree.nodes import Node
     from ....select import Pattern
-    from ....typed._partials import Resolver
+    from ....typed._iterate import Resolver
     from ....typed._shape import Problem
     from ...viewer.fields import Fields
     from ...viewer.timeline import Timeline

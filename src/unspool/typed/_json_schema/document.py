@@ -1,44 +1,181 @@
-"""A JSON Schema as it is written: every place in it that is a schema, checked, and what its references lead to.
+"""A JSON Schema as it is written: every schema in it, checked, and the targets of its references.
 
-A schema is copied and walked once, before anything is made of it. What is malformed, too deep, of another draft or
-somewhere else is refused here, with its place; behind this module a schema is known to be sound.
+A schema is copied and walked once, before any shape is made. `SchemaDocument` rejects a schema that is malformed, too
+deep, of another draft or in another document, with its place. The other modules rely on sound schemas.
+
+The tables at the top hold the keywords of each draft: how each has to look, and which ones contain schemas.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast, final
 from urllib.parse import quote, unquote, urldefrag, urljoin
 
-from ..._errors import OptionsError
-from .keywords import (
-    CHECKS,
-    DRAFT_7,
-    DRAFT_2020,
-    DRAFTS,
-    LISTED,
-    MOST_NESTED,
-    NAMED,
-    ONE,
-    copied,
-    escaped,
-    is_texts,
-    shown,
-)
+from ..._errors import LONGEST_PATH_SHOWN, OptionsError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["Document", "Place"]
+__all__ = ["DRAFT_7", "SchemaDocument", "Subschema", "shown"]
+
+MAX_NESTED: Final = 128
+DRAFT_7: Final = "http://json-schema.org/draft-07/schema#"
+DRAFT_2020: Final = "https://json-schema.org/draft/2020-12/schema"
+DRAFTS: Final = {
+    f"{scheme}://json-schema.org/{name}": draft
+    for scheme in ("http", "https")
+    for name, draft in (("draft-07/schema", DRAFT_7), ("draft/2020-12/schema", DRAFT_2020))
+}
+
+Steps: TypeAlias = "tuple[str | int, ...]"
+Check: TypeAlias = "tuple[Callable[[object], bool], str]"
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_flag(value: object) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_positive(value: object) -> bool:
+    return _is_number(value) and cast("float", value) > 0
+
+
+def _is_size(value: object) -> bool:
+    return _is_number(value) and cast("float", value) >= 0 and value == int(cast("float", value))
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list)
+
+
+def is_texts(value: object) -> bool:
+    """An array of strings."""
+    return isinstance(value, list) and all(isinstance(item, str) for item in cast("list[object]", value))
+
+
+def _is_texts_by_name(value: object) -> bool:
+    return isinstance(value, dict) and all(map(is_texts, cast("dict[str, object]", value).values()))
+
+
+TYPES: Final = frozenset({"object", "array", "string", "number", "integer", "boolean", "null"})
+
+
+def _is_type(value: object) -> bool:
+    names = cast("list[object]", value if isinstance(value, list) else [value])
+    return bool(names) and all(isinstance(name, str) and name in TYPES for name in names)
+
+
+def _is_anything(value: object) -> bool:
+    return True
+
+
+TEXT: Final[Check] = (_is_text, "a string")
+NUMBER: Final[Check] = (_is_number, "a number")
+SIZE: Final[Check] = (_is_size, "a whole number, not negative")
+
+_CHECKS: Final[dict[str, Check]] = {
+    "$ref": TEXT,
+    "$id": TEXT,
+    "$schema": TEXT,
+    "type": (_is_type, "a name of a type, or several"),
+    "enum": (_is_list, "an array"),
+    "const": (_is_anything, "a value"),
+    "required": (is_texts, "an array of strings"),
+    "pattern": TEXT,
+    "format": TEXT,
+    "uniqueItems": (_is_flag, "a boolean"),
+    "minimum": NUMBER,
+    "maximum": NUMBER,
+    "exclusiveMinimum": NUMBER,
+    "exclusiveMaximum": NUMBER,
+    "multipleOf": (_is_positive, "a number above zero"),
+    **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), SIZE),
+}
+CHECKS: Final[dict[str, dict[str, Check]]] = {
+    DRAFT_7: {**_CHECKS, "contentEncoding": TEXT, "contentMediaType": TEXT},
+    DRAFT_2020: {
+        **_CHECKS,
+        "$anchor": TEXT,
+        "$dynamicAnchor": TEXT,
+        "$dynamicRef": TEXT,
+        "minContains": SIZE,
+        "maxContains": SIZE,
+        "dependentRequired": (_is_texts_by_name, "an object of arrays of strings"),
+    },
+}
+"""By draft and keyword: a check and what it asks for. A keyword that is in none of these tables means nothing."""
+
+_ONE: Final = frozenset({"additionalProperties", "propertyNames", "contains", "not", "if", "then", "else", "items"})
+_LISTED: Final = frozenset({"allOf", "anyOf", "oneOf"})
+_NAMED: Final = frozenset({"properties", "patternProperties", "definitions", "dependencies"})
+
+ONE: Final = {DRAFT_7: _ONE | {"additionalItems"}, DRAFT_2020: _ONE | {"unevaluatedItems", "unevaluatedProperties"}}
+"""Keywords with one schema."""
+LISTED: Final = {DRAFT_7: _LISTED, DRAFT_2020: _LISTED | {"prefixItems"}}
+"""Keywords with an array of schemas; Draft 7 has such `items`, too."""
+NAMED: Final = {DRAFT_7: _NAMED, DRAFT_2020: _NAMED | {"$defs", "dependentSchemas"}}
+"""Keywords with schemas under names; `dependencies` has also arrays of names there."""
+
+
+def shown(steps: Iterable[str | int]) -> str:
+    """A place in a schema as messages show it: a JSON pointer."""
+    text = "#" + "".join(["/" + escaped(step) for step in steps])
+    return text if len(text) <= LONGEST_PATH_SHOWN else text[: LONGEST_PATH_SHOWN - 3] + "..."
+
+
+def escaped(step: str | int) -> str:
+    """A step of a JSON pointer."""
+    return str(step).replace("~", "~0").replace("/", "~1")
+
+
+def copied(schema: object) -> Any:
+    """A copy that nobody else can change. Only what JSON can be, and not too deep, goes through."""
+    root: list[object] = [None]
+    to_copy: list[tuple[object, Any, str | int, Steps]] = [(schema, root, 0, ())]
+    while to_copy:
+        value, into, step, steps = to_copy.pop()
+        # A schema in a schema stands under a keyword, and at most under a name or index there.
+        if len(steps) > 2 * MAX_NESTED:
+            raise OptionsError(f"{shown(steps)}: nested deeper than {MAX_NESTED} schemas can be")
+        made = value
+        if isinstance(value, dict):
+            members = cast("dict[object, object]", value)
+            made = dict.fromkeys(members)
+            for name, member in members.items():
+                if not isinstance(name, str):
+                    raise OptionsError(f"{shown(steps)}: expected strings as keys")
+                to_copy.append((member, made, name, (*steps, name)))
+        elif isinstance(value, list):
+            items = cast("list[object]", value)
+            made = [None] * len(items)
+            to_copy.extend([(item, made, at, (*steps, at)) for at, item in enumerate(items)])
+        elif not _is_atom(value):
+            raise OptionsError(f"{shown(steps)}: expected a JSON value")
+        into[step] = made
+    return root[0]
+
+
+def _is_atom(value: object) -> bool:
+    return value is None or isinstance(value, (str, int)) or (isinstance(value, float) and math.isfinite(value))
+
+
+# The document
 
 META: Final = ("http://json-schema.org/draft-07/schema", DRAFT_2020, "https://json-schema.org/draft/2020-12/meta/")
 NAMELESS: Final = "https://unspool.invalid/schema"  # of a schema without an $id; nothing is ever fetched
 NAMES: Final = frozenset({"$ref", "$dynamicRef", "$id", "$anchor", "$dynamicAnchor"})
 
-Steps: TypeAlias = "tuple[str | int, ...]"
-
 
 @final
-class Place:
+class Subschema:
     """A schema inside of a schema: its keywords, as far as its draft knows them, and the schemas inside of it."""
 
     __slots__ = ("base", "is_alone", "keywords", "listed", "named", "one", "schema", "steps", "targets")
@@ -48,11 +185,11 @@ class Place:
         self.steps = steps
         self.base = base
         self.keywords: dict[str, Any] = {}
-        self.one: dict[str, Place] = {}
-        self.listed: dict[str, list[Place]] = {}
-        self.named: dict[str, dict[str, Place]] = {}
+        self.one: dict[str, Subschema] = {}
+        self.listed: dict[str, list[Subschema]] = {}
+        self.named: dict[str, dict[str, Subschema]] = {}
         # By $ref and $dynamicRef; None for one of the schemas that describe the drafts themselves.
-        self.targets: dict[str, Place | None] = {}
+        self.targets: dict[str, Subschema | None] = {}
         self.is_alone = True  # it means the same wherever it stands: there is no reference and no name in it
 
     @property
@@ -60,7 +197,7 @@ class Place:
         """All that is written in it, known or not."""
         return cast("dict[str, Any]", self.schema) if isinstance(self.schema, dict) else {}
 
-    def inner(self) -> Iterator[Place]:
+    def inner(self) -> Iterator[Subschema]:
         """The schemas directly inside."""
         yield from self.one.values()
         for listed in self.listed.values():
@@ -70,21 +207,21 @@ class Place:
 
 
 @final
-class Document:
+class SchemaDocument:
     """A schema, read: `root` and all `places`. `is_dynamic` tells that what a $dynamicRef means depends on the way."""
 
     def __init__(self, schema: object) -> None:
         if not isinstance(schema, (dict, bool)):
             raise OptionsError("a JSON Schema is a dict or a boolean")
         self.schema = copied(cast("object", schema))
-        self.root = Place(self.schema, (), NAMELESS)
+        self.root = Subschema(self.schema, (), NAMELESS)
         self.draft = self._draft(self.root)
-        self.places: dict[Steps, Place] = {}
+        self.places: dict[Steps, Subschema] = {}
         self.is_dynamic = False
-        self._resources: dict[str, Place] = {}
-        self._anchors: dict[tuple[str, str], Place] = {}
-        self._dynamic_anchors: dict[str, list[Place]] = {}
-        self._to_resolve: list[Place] = []
+        self._resources: dict[str, Subschema] = {}
+        self._anchors: dict[tuple[str, str], Subschema] = {}
+        self._dynamic_anchors: dict[str, list[Subschema]] = {}
+        self._to_resolve: list[Subschema] = []
         self._read(self.root)
         self.uri = self.root.base
         self._resources.setdefault(self.uri, self.root)
@@ -96,32 +233,32 @@ class Document:
         for place in reversed(self.places.values()):  # what is inside comes after what it is in
             place.is_alone = place.keywords.keys().isdisjoint(NAMES) and all(one.is_alone for one in place.inner())
 
-    def target(self, place: Place, keyword: str) -> Place | None:
+    def target(self, place: Subschema, keyword: str) -> Subschema | None:
         """What a reference leads to; None for a schema of the drafts themselves."""
         if keyword not in place.targets:
             raise OptionsError(f"{shown((*place.steps, keyword))}: there is nothing that this reference leads to")
         return place.targets[keyword]
 
-    def uri_of(self, place: Place) -> str:
+    def uri_of(self, place: Subschema) -> str:
         """An absolute reference to a place."""
         return self.uri + "#" + "".join(["/" + quote(escaped(step), safe="~") for step in place.steps])
 
     # Reading
 
-    def _draft(self, place: Place) -> str:
+    def _draft(self, place: Subschema) -> str:
         name = place.members.get("$schema", DRAFT_2020)
         draft = DRAFTS.get(name.removesuffix("#")) if isinstance(name, str) else None
         if draft is None:
             raise OptionsError(f"{shown((*place.steps, '$schema'))}: expected Draft 2020-12 or Draft 7")
         return draft
 
-    def _read(self, root: Place) -> Place:
+    def _read(self, root: Subschema) -> Subschema:
         """Put a place, and all that are inside of it, where they are found."""
         to_read = [(root, 1)]
         while to_read:
             place, depth = to_read.pop()
-            if depth > MOST_NESTED:
-                raise OptionsError(f"{shown(place.steps)}: schemas nested deeper than {MOST_NESTED}")
+            if depth > MAX_NESTED:
+                raise OptionsError(f"{shown(place.steps)}: schemas nested deeper than {MAX_NESTED}")
             if not isinstance(place.schema, (dict, bool)):
                 raise OptionsError(f"{shown(place.steps)}: expected a schema: an object or a boolean")
             self.places.pop(place.steps, None)  # so that it comes after what it is in
@@ -136,7 +273,7 @@ class Document:
                     place.one, place.listed, place.named = {}, {}, {}
         return root
 
-    def _check(self, place: Place) -> None:
+    def _check(self, place: Subschema) -> None:
         checks = CHECKS[self.draft]
         for keyword, value in place.members.items():
             check = checks.get(keyword)
@@ -147,7 +284,7 @@ class Document:
         if not (self.draft == DRAFT_7 and "$ref" in place.keywords):
             self._name(place)
 
-    def _name(self, place: Place) -> None:
+    def _name(self, place: Subschema) -> None:
         """The names under which a place can be referred to."""
         keywords = place.keywords
         if "$id" in keywords:
@@ -166,7 +303,7 @@ class Document:
         if "$dynamicAnchor" in keywords:
             self._dynamic_anchors.setdefault(keywords["$dynamicAnchor"], []).append(place)
 
-    def _place_inner(self, place: Place) -> None:
+    def _place_inner(self, place: Subschema) -> None:
         draft = self.draft
         for keyword, value in place.members.items():
             steps = (*place.steps, keyword)
@@ -174,14 +311,14 @@ class Document:
                 if not (isinstance(value, list) and value):
                     raise OptionsError(f"{shown(steps)}: expected an array of schemas, not empty")
                 items = cast("list[object]", value)
-                place.listed[keyword] = [Place(item, (*steps, at), place.base) for at, item in enumerate(items)]
+                place.listed[keyword] = [Subschema(item, (*steps, at), place.base) for at, item in enumerate(items)]
             elif keyword in ONE[draft]:
-                place.one[keyword] = Place(value, steps, place.base)
+                place.one[keyword] = Subschema(value, steps, place.base)
             elif keyword in NAMED[draft]:
                 if not isinstance(value, dict):
                     raise OptionsError(f"{shown(steps)}: expected an object of schemas")
                 place.named[keyword] = {
-                    name: Place(item, (*steps, name), place.base)
+                    name: Subschema(item, (*steps, name), place.base)
                     for name, item in cast("dict[str, object]", value).items()
                     if not (keyword == "dependencies" and is_texts(item))
                 }
@@ -191,7 +328,7 @@ class Document:
 
     # References
 
-    def _resolve(self, place: Place, keyword: str) -> None:
+    def _resolve(self, place: Subschema, keyword: str) -> None:
         uri, fragment = _split(place.keywords[keyword])
         uri = _split(urljoin(place.base, uri))[0] if uri else place.base
         fragment = unquote(fragment)
@@ -208,7 +345,7 @@ class Document:
             where = shown((*place.steps, keyword))
             raise OptionsError(f"{where}: a reference to another document; put it into this one, under $defs")
 
-    def _at(self, resource: Place, fragment: str) -> Place | None:
+    def _at(self, resource: Subschema, fragment: str) -> Subschema | None:
         if fragment and not fragment.startswith("/"):
             return self._anchors.get((resource.base, fragment))
         steps, base = resource.steps, resource.base
@@ -230,7 +367,7 @@ class Document:
             if steps in self.places:
                 base = self.places[steps].base
         # If it is not known yet, it is somewhere that no keyword leads to.
-        return self.places[steps] if steps in self.places else self._read(Place(schema, steps, base))
+        return self.places[steps] if steps in self.places else self._read(Subschema(schema, steps, base))
 
 
 def _split(reference: str) -> tuple[str, str]:

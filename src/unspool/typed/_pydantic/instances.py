@@ -1,8 +1,8 @@
-"""Half-filled values: instances of a subclass in which a field that is not there yet is None.
+"""Half-filled values: instances of a subclass that shows None for absent fields.
 
-They are made without any validation, many times a second, so making one is a few steps only. The subclass is made
-behind the back of the metaclass and of `__init_subclass__`: it is no class of the user's, and no hook should run for
-it. It has no computed fields, whose code expects a whole value, and writes itself out as it stands.
+They are made without any validation, many times per second, so making one takes a few steps only. The subclass bypasses
+the metaclass and `__init_subclass__`: no hook of the user's should run for it. It has no computed fields, because their
+code expects a whole value, and it serializes itself as it is.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from weakref import WeakValueDictionary
 from pydantic import BaseModel
 from pydantic_core import SchemaError, SchemaSerializer, core_schema
 
-from .._instances import instances_of
+from .._resolve import instances_of
 from .schema import ANY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from .._instances import Build
+    from .._resolve import Build
     from .schema import Config, Schema
 
 __all__ = ["dataclass_builder", "model_builder", "named_tuple_builder", "root_builder"]

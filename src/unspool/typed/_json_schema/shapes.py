@@ -1,20 +1,17 @@
 """JSON Schema to shapes: Draft 2020-12 and Draft 7.
 
-What a schema says about structure (types, properties, items, references, choices that a kind or a constant decides)
-becomes shapes, and is judged while a value is being written. Everything else is judged by `jsonschema_rs` when the
-value closes: only the keywords that are left, and on each value once. See docs/json-schema.md for the moment of each.
+The structure of a schema becomes shapes, which judge a value while it is being written: types, properties, items,
+references, and choices that a kind or a constant decides. `jsonschema_rs` judges everything else when the value closes:
+only the keywords that are left, and each value once. docs/json-schema.md lists the moment of each keyword.
 """
 
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final, cast, final
+from typing import TYPE_CHECKING, Final, cast, final
 
-from .._path import ROOT, Path
-from ._json_schema.left import LeftOver, wants_integer
-from ._json_schema.merge import Merger, Part, constrains_text
-from ._json_schema.refs import Document
-from ._shape import (
+from ..._path import ROOT, Path
+from .._shape import (
     AnyShape,
     ArrayShape,
     DeferredShape,
@@ -26,23 +23,26 @@ from ._shape import (
     Shape,
     ShapeError,
     TupleShape,
+    UnionShape,
     followed,
 )
-from ._unions import UnionShape
+from .document import SchemaDocument
+from .judge import LeftOver, wants_integer
+from .merge import Merger, SchemaPart, constrains_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from .._tree.nodes import Node
-    from ._json_schema.judge import Judge
-    from ._json_schema.merge import Conjunction
-    from ._json_schema.refs import Place
+    from ..._tree.nodes import Node
+    from .document import Subschema
+    from .judge import SchemaJudge
+    from .merge import Conjunction
 
-__all__ = ["from_json_schema"]
+__all__ = ["shape_of"]
 
 KINDS: Final = ("object", "array", "string", "number", "boolean", "null")
 WORDS: Final = ("an object", "an array", "a string", "a number", "a boolean", "null")
-DEEPEST_CHOICE: Final = 32
+MAX_CHOICE_DEPTH: Final = 32
 
 OBJECT: Final = frozenset({"object"})
 ARRAY: Final = frozenset({"array"})
@@ -51,15 +51,9 @@ ANY: Final = AnyShape()
 NEVER: Final = LeafShape(frozenset(), "nothing")
 
 
-def from_json_schema(schema: dict[str, Any] | bool, *, early: bool = False) -> Shape:
-    """The shape of what a JSON Schema accepts: plain values, as `json.loads` gives them.
-
-    The draft is that of ``$schema``: 2020-12, which is also the default, or 7. A schema that is malformed, too deep, or
-    refers to another document raises `OptionsError`, with its place. With `early`, a string of which only one listed
-    value can still come is shown before its end.
-    """
-    document = Document(schema)
-    return _Builder(document, early).root()
+def shape_of(schema: object, early: bool) -> Shape:
+    """Return the shape of a schema; see `unspool.typed.from_json_schema`."""
+    return SchemaDescriber(SchemaDocument(schema), early).root()
 
 
 @final
@@ -91,10 +85,10 @@ class PatternedShape(ObjectShape):
 
 
 @final
-class _Builder:
+class SchemaDescriber:
     """Makes the shapes of one document: one for each set of schemas that some value has to fit."""
 
-    def __init__(self, document: Document, early: bool) -> None:
+    def __init__(self, document: SchemaDocument, early: bool) -> None:
         self._document = document
         self._early = early
         self._left_over = LeftOver(document)
@@ -113,7 +107,7 @@ class _Builder:
             shown = self._shape(merger.conjunction((), [root]))
             shape: Shape = DeferredShape(judge.checked_node, shown=shown, expected="a value that fits the schema")
         else:
-            shape = self._shape(merger.conjunction([Part(root)]))
+            shape = self._shape(merger.conjunction([SchemaPart(root)]))
         while self._to_build:
             conjunction, reference = self._to_build.pop()
             reference.target = self._built(conjunction)
@@ -165,7 +159,7 @@ class _Builder:
         key = (conjunction.key, kind)
         if key in self._of_kind:
             return self._of_kind[key]
-        is_blocked = key in around or len(around) == DEEPEST_CHOICE or len(self._of_kind) > self._most
+        is_blocked = key in around or len(around) == MAX_CHOICE_DEPTH or len(self._of_kind) > self._most
         shape = self._decided(conjunction, kind, around, is_blocked)
         if not is_blocked:
             self._of_kind[key] = shape
@@ -177,7 +171,7 @@ class _Builder:
         """The first choice that can be decided before the value closes is made; those that cannot become hints."""
         merger = self._merger
         around |= {(conjunction.key, kind)}
-        hints: list[Place] = list(conjunction.hints)
+        hints: list[Subschema] = list(conjunction.hints)
         for part, keyword in conjunction.unions():
             takers = [one for one in part.place.listed[keyword] if kind in merger.kinds_of_branch(one)]
             if not takers:
@@ -186,8 +180,8 @@ class _Builder:
             if is_blocked:
                 continue
             rest = [one for one in conjunction.parts if one != part]
-            rest.append(Part(part.place, part.without | {keyword}))
-            branches = [merger.conjunction([*rest, Part(taker)], conjunction.hints) for taker in takers]
+            rest.append(SchemaPart(part.place, part.without | {keyword}))
+            branches = [merger.conjunction([*rest, SchemaPart(taker)], conjunction.hints) for taker in takers]
             if len(branches) == 1:
                 return self._shape_of_kind(branches[0], kind, around)
             if kind == "object":
@@ -342,7 +336,7 @@ def _is_listed(conjunction: Conjunction) -> bool:
     return any("enum" in place.keywords or "const" in place.keywords for place in places)
 
 
-def _judged(judge: Judge | None, kinds: frozenset[str], is_atomic: bool) -> Shape | None:
+def _judged(judge: SchemaJudge | None, kinds: frozenset[str], is_atomic: bool) -> Shape | None:
     """A container of which nothing is known but what a judge says."""
     if judge is not None:
         return DeferredShape(judge.checked_node, kinds, shown=ANY, is_atomic=is_atomic)
