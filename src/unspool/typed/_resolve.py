@@ -56,13 +56,13 @@ __all__ = [
     "resolve_tree",
 ]
 
-HIDDEN: Final = object()  # there is nothing to show
+HIDDEN: Final = object()  # the value of a node that shows nothing
 NOTHING_FOUND: Final[tuple[FoundProblem, ...]] = ()
 
 
 @final
 class FoundProblem:
-    """A problem on its way up: each container adds its step, and the path is made when somebody asks for it."""
+    """A problem on its way up: each container adds its step, and `with_path` makes the path."""
 
     __slots__ = ("inner", "problem", "step")
 
@@ -71,8 +71,8 @@ class FoundProblem:
         self.step = step
         self.inner = inner
 
-    def told(self, steps: list[Step]) -> Problem:
-        """The problem with its whole path, which begins with these steps."""
+    def with_path(self, steps: list[Step]) -> Problem:
+        """Return the problem with its whole path, which begins with these steps."""
         steps = list(steps)
         one: FoundProblem | None = self
         while one is not None:
@@ -84,7 +84,7 @@ class FoundProblem:
 
 
 class NodeResult:
-    """The result of one node: a value, whole or as far as it is shown, or HIDDEN, and the problems in it.
+    """The result of one node: its value, whole or half filled, or HIDDEN, and the problems in it.
 
     A broken node will never be valid; its value leaves the invalid parts out. An open container keeps its problems
     elsewhere (`OpenResult`).
@@ -99,27 +99,28 @@ class NodeResult:
 
     @property
     def is_wrong(self) -> bool:
-        """There is a problem somewhere in it."""
+        """Whether there is a problem somewhere in the node."""
         return self.is_broken or len(self.found) > 0
 
     def problems(self) -> list[Problem]:
-        """Everything that is wrong, from the root of the open containers inwards."""
+        """Return all problems, from the root of the open containers inwards."""
         problems: list[Problem] = []
         steps: list[Step] = []
         inner: NodeResult | None = self
         while isinstance(inner, OpenResult):
             known = inner.known
-            problems += [one.told(steps) for one in known.found[: known.found_size]]
+            problems += [one.with_path(steps) for one in known.found[: known.found_size]]
             if known.step is not None:
                 steps.append(known.step)
             inner = inner.child
-        return problems if inner is None else problems + [one.told(steps) for one in inner.found]
+        return problems if inner is None else problems + [one.with_path(steps) for one in inner.found]
 
 
 @final
 class Known:
-    """What is known of an open container as long as none of its children closes: `count` of them are closed, `values`
-    has what became of those, and how the open one is to be resolved.
+    """The part of an open container that stays the same until one of its children closes.
+
+    `count` children are closed, and `values` holds their values. The rest says how to resolve the open child.
     """
 
     __slots__ = (
@@ -130,7 +131,7 @@ class Known:
         "hides",
         "is_broken",
         "is_draft",
-        "last",
+        "last_child",
         "name",
         "shape",
         "size",
@@ -143,7 +144,7 @@ class Known:
         shape: Shape,
         hides: bool,
         count: int,
-        last: Node | None,
+        last_child: Node | None,
         values: list[object] | dict[object, object],
         size: int,
         is_broken: bool,
@@ -155,26 +156,26 @@ class Known:
         is_draft: bool,
     ) -> None:
         self.shape = shape
-        self.hides = hides  # it is shown only when it is complete
+        self.hides = hides  # the container is shown only when it is complete
         self.count = count
-        self.last = last  # the last closed child
+        self.last_child = last_child  # the last closed one
         self.values = values
-        self.size = size  # of a list that others may have made longer
+        self.size = size  # of `values`; other results may have made the list longer
         self.is_broken = is_broken  # one of the closed children is invalid
-        self.found = found  # what is wrong in the closed children
+        self.found = found  # the problems of the closed children
         self.found_size = found_size
         self.step = step  # to the open child
-        self.name = name  # under which its value goes; a ShapeError where the key may not be there
-        self.child_shape = child_shape  # None: no child is open, or it cannot be
-        self.is_draft = is_draft  # the shape is for as long as it is open: it is judged by another one when it closes
+        self.name = name  # of the open child among the values; a ShapeError for a forbidden key
+        self.child_shape = child_shape  # None: no child is open, or it is forbidden
+        self.is_draft = is_draft  # this shape only shows the open container; another one judges it when it closes
 
     def fits(self, node: ContainerNode) -> bool:
-        """The closed children that are known are those of the node."""
+        """Return whether the known closed children are those of the node."""
         count = self.count
-        return count == 0 or (count <= node._size and node._items[count - 1] is self.last)
+        return count == 0 or (count <= node._size and node._items[count - 1] is self.last_child)
 
     def fits_around(self, node: Node) -> bool:
-        """Nothing but the open child of the node can have changed; it stands where the known one stood."""
+        """Return whether only the open child of the node can have changed, and has the same key or index."""
         if self.child_shape is None or node.closed or not isinstance(node, ContainerNode) or not node._open:
             return False
         if node._size != self.count or not self.fits(node):
@@ -184,7 +185,7 @@ class Known:
 
 @final
 class OpenResult(NodeResult):
-    """What became of an open container: what is known of it, and what became of its open child."""
+    """The result of an open container: its known part, and the result of its open child."""
 
     __slots__ = ("child", "known", "shown_child")
 
@@ -192,14 +193,14 @@ class OpenResult(NodeResult):
         self, value: object, is_broken: bool, known: Known, child: NodeResult | None, shown_child: object
     ) -> None:
         self.value = value
-        self.found = NOTHING_FOUND  # what is wrong in it stands in `known` and in `child`
+        self.found = NOTHING_FOUND  # its problems are in `known` and in `child`
         self.is_broken = is_broken
         self.known = known
         self.child = child
         self.shown_child = shown_child
 
     def renewed(self, child: NodeResult) -> OpenResult:
-        """What becomes of the container when nothing but its open child has changed."""
+        """Return the result of the container after a change of its open child only."""
         known = self.known
         shown = shown_child(known.shape, child)
         value = self.value
@@ -208,15 +209,15 @@ class OpenResult(NodeResult):
         return OpenResult(value, known.is_broken or child.is_wrong, known, child, shown)
 
 
-def open_result(outcome: NodeResult | None) -> OpenResult | None:
-    """The frame that is to be gone on from: only an open container has one."""
-    return outcome if isinstance(outcome, OpenResult) else None
+def open_result(result: NodeResult | None) -> OpenResult | None:
+    """Return the result that the next one can start from: only an open container has one."""
+    return result if isinstance(result, OpenResult) else None
 
 
 def shown_of(
     shape: Shape, values: list[object] | dict[object, object], size: int, name: object, child: object
 ) -> object:
-    """What is shown of an open container: the values of its closed children, and what is shown of the open one."""
+    """Return the shown value of an open container, made of the values of its closed children and of the open one."""
     if isinstance(values, list):
         array = cast("ArrayShape", shape)
         items = values[:size]
@@ -234,24 +235,24 @@ def shown_of(
     return members if show_map is None else show_map(members)
 
 
-def shown_child(shape: Shape, outcome: NodeResult) -> object:
-    """What a container shows of a child that is open, or broken."""
-    return HIDDEN if isinstance(shape, ArrayShape) and shape.whole_items else outcome.value
+def shown_child(shape: Shape, result: NodeResult) -> object:
+    """Return the value that a container shows for an open or broken child."""
+    return HIDDEN if isinstance(shape, ArrayShape) and shape.whole_items else result.value
 
 
 def found_problems(error: ShapeError, shape: Shape) -> tuple[FoundProblem, ...]:
-    """What an error says is wrong; one that does not say what is an error all the same."""
+    """Return the problems of an error; an error without any counts as one problem."""
     problems = error.problems or (Problem(ROOT, "invalid", shape.expected),)
     return tuple([FoundProblem(problem, None, None) for problem in problems])
 
 
 def is_same(one: object, other: object) -> bool:
-    """The same thing is shown: strings are made anew each time."""
+    """Return whether two shown values are the same object. Strings are compared, because each tree has new ones."""
     return one is other or (type(one) is str and type(other) is str and one == other)
 
 
 def is_same_content(one: object, other: object) -> bool:
-    """Two plain lists, or two plain dicts, with the same things in them."""
+    """Return whether these are two plain lists, or two plain dicts, of the same objects."""
     if one.__class__ is list and other.__class__ is list:
         items, others = cast("list[object]", one), cast("list[object]", other)
         return len(items) == len(others) and all(map(is_same, items, others))
@@ -263,7 +264,7 @@ def is_same_content(one: object, other: object) -> bool:
 
 @final
 class Builder:
-    """One container while it is resolved: takes what became of its children, one after the other."""
+    """One container while it is resolved: takes the results of its children, one after the other."""
 
     __slots__ = (
         "child_shape",
@@ -271,11 +272,11 @@ class Builder:
         "current",
         "found",
         "found_size",
-        "frame",
         "has_news",
         "hides",
         "is_broken",
         "is_draft",
+        "last",
         "name",
         "node",
         "opened",
@@ -286,9 +287,7 @@ class Builder:
         "values",
     )
 
-    def __init__(
-        self, node: ContainerNode, shape: Shape, frame: OpenResult | None, hides: bool, is_draft: bool
-    ) -> None:
+    def __init__(self, node: ContainerNode, shape: Shape, last: OpenResult | None, hides: bool, is_draft: bool) -> None:
         self.node = node
         self.shape = shape
         self.hides = hides
@@ -297,20 +296,20 @@ class Builder:
         self.step: Step | None = None  # to that child
         self.name: object = None
         self.child_shape: Shape | None = None
-        self.opened: NodeResult | None = None  # what became of the open child
-        self.has_news = False  # something is shown that was not before
-        if frame is not None and (frame.known.shape is not shape or not frame.known.fits(node)):
-            frame = None
-        self.frame = frame
-        if frame is not None:
-            known = frame.known
+        self.opened: NodeResult | None = None  # the result of the open child
+        self.has_news = False  # the shown value has changed
+        if last is not None and (last.known.shape is not shape or not last.known.fits(node)):
+            last = None
+        self.last = last
+        if last is not None:
+            known = last.known
             self.count = known.count
             self.values: list[object] | dict[object, object] = known.values
             self.size = known.size
             self.is_broken = known.is_broken
             self.found = known.found
             self.found_size = known.found_size
-            self.shown_child = frame.shown_child
+            self.shown_child = last.shown_child
         else:
             self.count = 0
             self.values = [] if isinstance(shape, ArrayShape) else {}
@@ -321,7 +320,7 @@ class Builder:
             self.shown_child = HIDDEN
 
     def next_child(self) -> Node | None:
-        """The next one to resolve: those that closed, in their order, then the open one."""
+        """Return the next child to resolve: new closed ones, in their order, then the open one."""
         node = self.node
         if self.count < node._size:
             self.current = node._items[self.count]
@@ -332,10 +331,10 @@ class Builder:
         return self.current
 
     def begin_child(self, child: Node, stack: list[Builder]) -> NodeResult | None:
-        """Find the shape of a child, and begin with it."""
+        """Choose the shape of a child, and begin to resolve the child."""
         node, shape, index = self.node, self.shape, self.count
-        frame = self.frame
-        inner = open_result(frame.child) if frame is not None and frame.known.count == index else None
+        last = self.last
+        inner = open_result(last.child) if last is not None and last.known.count == index else None
         self.child_shape = None
         if isinstance(shape, ArrayShape):
             self.step = index
@@ -365,9 +364,9 @@ class Builder:
         return begin(item, child, inner, stack)
 
     def _checked(self, check_key: Callable[[str], object], key: str) -> object:
-        """The name for a key, or what is wrong with it: asked for once, when its value begins."""
-        if self.frame is not None:
-            known = self.frame.known
+        """Return the name for a key, or the error. `check_key` is called once, when the value begins."""
+        if self.last is not None:
+            known = self.last.known
             if known.count == self.count and known.step == key:
                 return known.name
         try:
@@ -375,24 +374,24 @@ class Builder:
         except ShapeError as error:
             return error
 
-    def take(self, outcome: NodeResult) -> None:
-        """What became of the child that `next_child` gave."""
+    def take(self, result: NodeResult) -> None:
+        """Take the result of the child that `next_child` returned."""
         child = self.current
         assert child is not None
         if not child.closed:
-            self.opened = outcome
+            self.opened = result
             return
-        value = shown_child(self.shape, outcome) if outcome.is_broken else outcome.value
-        if value is HIDDEN and isinstance(self.shape, TupleShape) and self._does_not_fit(outcome):
-            value = None  # or those behind it would be shown in the wrong place
-        # The child that was open is shown already, as far as it is the same now; whatever else is shown is new.
+        value = shown_child(self.shape, result) if result.is_broken else result.value
+        if value is HIDDEN and isinstance(self.shape, TupleShape) and self._does_not_fit(result):
+            value = None  # or the next items would move to a wrong index
+        # The last value already shows this child if it was open then and looks the same now.
         if not is_same(self.shown_child, value):
             self.has_news = True
         self.shown_child = HIDDEN
         self.count += 1
-        if outcome.is_wrong:
+        if result.is_wrong:
             self.is_broken = True
-            for one in outcome.found:
+            for one in result.found:
                 self.found = appended(self.found, self.found_size, FoundProblem(one.problem, self.step, one))
                 self.found_size += 1
         if value is not HIDDEN:
@@ -401,17 +400,17 @@ class Builder:
                 self.values = appended(values, self.size, value)
                 self.size += 1
             else:
-                if self.frame is not None and values is self.frame.known.values:
+                if self.last is not None and values is self.last.known.values:
                     values = self.values = dict(values)
                 values[self.name] = value
 
-    def _does_not_fit(self, outcome: NodeResult) -> bool:
-        """The child has a place, but what stands there is not right for it, or did not look so where nobody judges."""
+    def _does_not_fit(self, result: NodeResult) -> bool:
+        """Return whether a tuple has a place for the child, but the child is wrong, or hidden by a lenient shape."""
         has_place = self.child_shape is not None and not isinstance(self.child_shape, IgnoredShape)
-        return has_place and (outcome.is_wrong or self.shape.is_lenient)
+        return has_place and (result.is_wrong or self.shape.is_lenient)
 
     def finish(self) -> NodeResult:
-        """All children were taken."""
+        """Return the result of the container, once all children were taken."""
         return self._make() if self.node.closed else self._show()
 
     def _make(self) -> NodeResult:
@@ -419,9 +418,9 @@ class Builder:
         if not self.is_broken:
             try:
                 made = self._made()
-                # Where only the bracket came, nothing visible has changed.
-                is_shown = self.frame is not None and is_same_content(self.frame.value, made)
-                return NodeResult(self.frame.value if self.frame is not None and is_shown else made)
+                # If only the closing bracket came, nothing visible has changed.
+                is_shown = self.last is not None and is_same_content(self.last.value, made)
+                return NodeResult(self.last.value if self.last is not None and is_shown else made)
             except ShapeError as error:
                 if self.shape.is_lenient:
                     return NodeResult(HIDDEN)
@@ -470,24 +469,24 @@ class Builder:
         return OpenResult(self._shown(child), is_broken, known, opened, child)
 
     def _shown(self, child: object) -> object:
-        """What is shown with this of the open child: the same object as long as nothing visible has changed."""
+        """Return the shown value with this open child: the same object until something visible changes."""
         if self.hides:
             return HIDDEN
-        frame = self.frame
+        last = self.last
         is_shown = not self.has_news and is_same(self.shown_child, child)
-        if frame is not None and is_shown and (child is HIDDEN or frame.known.name == self.name):
-            return frame.value
+        if last is not None and is_shown and (child is HIDDEN or last.known.name == self.name):
+            return last.value
         return shown_of(self.shape, self.values, self.size, self.name, child)
 
 
-def begin(shape: Shape, node: Node, frame: OpenResult | None, stack: list[Builder]) -> NodeResult | None:
-    """What becomes of a leaf or of what is judged as a whole. For other containers None, and a builder on the stack."""
+def begin(shape: Shape, node: Node, last: OpenResult | None, stack: list[Builder]) -> NodeResult | None:
+    """Resolve a leaf, or a value that is judged as a whole. For any other container, push a builder and return None."""
     current = shape
     is_draft = False
-    if frame is not None and frame.known.count > 0:
-        known = frame.known
+    if last is not None and last.known.count > 0:
+        known = last.known
         if isinstance(node, ContainerNode) and known.fits(node) and not (known.is_draft and node.closed):
-            stack.append(Builder(node, known.shape, frame, known.hides, known.is_draft))
+            stack.append(Builder(node, known.shape, last, known.hides, known.is_draft))
             return None
     try:
         current, hides = chosen(shape, node)
@@ -496,7 +495,7 @@ def begin(shape: Shape, node: Node, frame: OpenResult | None, stack: list[Builde
                 raise ShapeError.of("wrong_kind", current.expected)
             if current.shown is None:
                 return NodeResult(HIDDEN)
-            current = current.shown  # also for what is wrong with it
+            current = current.shown
             current, is_atomic = chosen(current, node)
             hides = hides or is_atomic
             is_draft = True
@@ -514,7 +513,7 @@ def begin(shape: Shape, node: Node, frame: OpenResult | None, stack: list[Builde
         return NodeResult(HIDDEN if hides and not node.closed else node.value)
     if isinstance(current, IgnoredShape):
         return NodeResult(HIDDEN)
-    stack.append(Builder(cast("ContainerNode", node), current, frame, hides, is_draft))
+    stack.append(Builder(cast("ContainerNode", node), current, last, hides, is_draft))
     return None
 
 
@@ -541,7 +540,7 @@ def _leaf(shape: LeafShape, node: Node, hides: bool) -> NodeResult:
 
 
 def failure(shape: Shape, error: ShapeError) -> NodeResult:
-    """A node that does not fit; where nothing is judged, one that is not shown."""
+    """Return the result of a node that does not fit; a lenient shape hides it instead."""
     if followed(shape).is_lenient:
         return NodeResult(HIDDEN)
     return NodeResult(HIDDEN, found_problems(error, shape), is_broken=True)
@@ -564,7 +563,7 @@ class Cache:
 
 
 def resolve(shape: Shape, state: ParserState, cache: Cache | None = None) -> tuple[Resolution[object], Cache]:
-    """Resolve `state` for a type, and return the outcome with a cache for a later state. This is a pure function."""
+    """Resolve `state` for a type, and return the result with a cache for a later state. This is a pure function."""
     return resolve_tree(shape, state.root, state.is_complete, cache)
 
 
@@ -577,7 +576,7 @@ def resolve_tree(
     if cache is not None and root is cache._root:
         if is_complete is cache._is_complete:
             return cache._resolution, cache
-        result = cache._result  # the same tree, but text behind it took the completeness back
+        result = cache._result  # the same tree, but the text after it took the completeness back
     elif root is None:
         result = NodeResult(HIDDEN)
     else:
@@ -595,44 +594,51 @@ def resolve_tree(
     return resolution, Cache(shape, root, is_complete, result, resolution)
 
 
-def resolve_node(shape: Shape, node: Node, frame: OpenResult | None) -> NodeResult:
-    """First down to where something else has changed than the open child; there by the rules; then up again."""
+def resolve_node(shape: Shape, node: Node, last: OpenResult | None) -> NodeResult:
+    """Resolve a node, from the last result of the same node.
+
+    The loop skips the open containers in which only the open child has changed. The builders resolve the innermost one,
+    and `renewed` carries its result outwards again.
+    """
     around: list[OpenResult] = []
-    while frame is not None and frame.known.fits_around(node):
-        around.append(frame)
-        shape = cast("Shape", frame.known.child_shape)
-        frame = open_result(frame.child)
+    while last is not None and last.known.fits_around(node):
+        around.append(last)
+        shape = cast("Shape", last.known.child_shape)
+        last = open_result(last.child)
         node = cast("ContainerNode", node)._open[0]
-    outcome = _resolve_with_builders(shape, node, frame)
+    result = _resolve_with_builders(shape, node, last)
     for outer in reversed(around):
-        outcome = outer.renewed(outcome)
-    return outcome
+        result = outer.renewed(result)
+    return result
 
 
-def _resolve_with_builders(shape: Shape, node: Node, frame: OpenResult | None) -> NodeResult:
+def _resolve_with_builders(shape: Shape, node: Node, last: OpenResult | None) -> NodeResult:
     stack: list[Builder] = []
-    outcome = begin(shape, node, frame, stack)
+    result = begin(shape, node, last, stack)
     while stack:
         builder = stack[-1]
-        if outcome is not None:
-            builder.take(outcome)
+        if result is not None:
+            builder.take(result)
         child = builder.next_child()
         if child is None:
             stack.pop()
-            outcome = builder.finish()
+            result = builder.finish()
         else:
-            outcome = builder.begin_child(child, stack)
-    assert outcome is not None
-    return outcome
+            result = builder.begin_child(child, stack)
+    assert result is not None
+    return result
 
 
 Build: TypeAlias = Callable[..., object]
-"""Makes a half-filled value of the fields that are there, by name, and the extra keys, if these are kept."""
+"""A function that makes a half-filled value of the known fields, by name, and of the extra keys, if they are kept."""
 
 
 def instances_of(cls: type, set_dict: Callable[[object, dict[str, object]], None]) -> Build:
-    """Makes instances of a class that keeps no extra keys. Nothing of the class is called."""
-    new: Any = object.__new__  # from here it is quicker
+    """Return a function that makes instances of a class without extra keys. It calls no method of the class.
+
+    An instance is an object and the dict of its attributes, because a stream makes many of them.
+    """
+    new: Any = object.__new__  # a compiled call is faster
 
     def build(there: dict[str, object], extras: Mapping[str, object] | None = None) -> object:
         instance: object = new(cls)

@@ -67,7 +67,7 @@ LEAF_KINDS: Final = frozenset({STRING, NUMBER, BOOLEAN, NULL})
 
 
 class Problem(NamedTuple):
-    """One thing that is wrong: where, a short code, and what was expected, in words that never quote the text."""
+    """One problem: its path, a short code, and the expected value, in words that never quote the text."""
 
     path: Path
     code: str
@@ -83,17 +83,18 @@ class ShapeError(Exception):
 
     @classmethod
     def of(cls, code: str, expected: str, path: Path = ROOT) -> ShapeError:
-        """One problem."""
+        """Return an error with one problem."""
         return cls([Problem(path, code, expected)])
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Shape:
-    """What all shapes have.
+    """The base class of all shapes.
 
-    `kinds` are the kinds of JSON value (`Node.kind`) that may fit: any other is invalid as soon as it begins. What
-    `is_atomic` is shown only when complete, whatever it is. Where `is_lenient` nothing is judged, and what does not
-    fit is simply not shown: inside of what is judged as a whole later. `expected` says what fits, in words.
+    `kinds` are the kinds of JSON value (`Node.kind`) that may fit: any other is invalid as soon as it begins. With
+    `is_atomic`, a value is shown only when it is complete. With `is_lenient`, nothing is judged, and a value that does
+    not fit is simply not shown: such shapes are for the inside of a value that is judged as a whole later. `expected`
+    describes the values that fit, in words.
     """
 
     def __init__(self, kinds: frozenset[str], expected: str, is_atomic: bool = False, is_lenient: bool = False) -> None:
@@ -104,7 +105,7 @@ class Shape:
 
 
 class RefShape(Shape):
-    """Stands for a shape that is not made yet: a type that contains itself. `target` is set once it is."""
+    """A reference to another shape, for a type that contains itself. `target` is set once that shape is made."""
 
     def __init__(self) -> None:
         super().__init__(ALL_KINDS, "a value")
@@ -112,14 +113,14 @@ class RefShape(Shape):
 
 
 def followed(shape: Shape) -> Shape:
-    """The shape itself, where a reference stands for it."""
+    """Return the shape that a reference leads to; any other shape as it is."""
     while isinstance(shape, RefShape):
         shape = shape.target
     return shape
 
 
 class AnyShape(Shape):
-    """Everything fits, and is shown as the plain value that it is."""
+    """Any value, shown as the plain value that it is."""
 
     def __init__(self, *, is_atomic: bool = False) -> None:
         super().__init__(ALL_KINDS, "any value", is_atomic)
@@ -128,9 +129,9 @@ class AnyShape(Shape):
 class LeafShape(Shape):
     """A string, a number, a boolean or null. Only strings are ever open.
 
-    `make` gets the closed node and gives the value; None stands for the plain value of the node. With `streams`, an
-    open string is shown as its text so far. `literals` are all the strings that may come, if that is known: then a
-    text that none of them begins with is invalid at once, and with `early` the only one that is left is shown before
+    `make` gets the closed node and returns the value; without it, the value is the plain value of the node. With
+    `streams`, an open string is shown as its text so far. `literals` are all the strings that may come, if they are
+    known: a text that begins none of them is invalid at once, and with `early` the last possible one is shown before
     its end. `max_length` makes longer strings invalid before they end.
     """
 
@@ -149,19 +150,19 @@ class LeafShape(Shape):
         super().__init__(kinds, expected, False, is_lenient)
         self.make = make
         self.streams = streams
-        self.literals = literals  # with the value that each stands for
+        self.literals = literals  # each string with its value
         self._sorted = sorted(literals or ())
         self.early = early
         self.max_length = max_length
 
     def literals_from(self, prefix: str) -> list[str]:
-        """The first two literals that begin like this: nobody needs to know more."""
+        """Return the first two literals with this prefix: more are never needed."""
         start = bisect_left(self._sorted, prefix)
         return [literal for literal in self._sorted[start : start + 2] if literal.startswith(prefix)]
 
 
 class Field(NamedTuple):
-    """A key of an object: under which name its value is handed to `make` and `show`, and what it has to be."""
+    """A key of an object: the name of its value in the dict for `make` and `show`, and its shape."""
 
     name: str
     shape: Shape
@@ -172,11 +173,10 @@ class Field(NamedTuple):
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class ObjectShape(Shape):
-    """An object with fields. `show` makes a half-filled value of what is known, `make` the whole one.
+    """An object with fields. `show` makes a half-filled value of the known fields, `make` the whole one.
 
-    Both get the values by field name: only those that are there. A key that is no field is invalid with
-    ``extra=None``; otherwise it goes by its own name with that shape (`AnyShape` for any value, `IGNORED` to leave it
-    out).
+    Both get a dict of the values that are there, by field name. `extra` is the shape of all other keys: `AnyShape` for
+    any value, `IGNORED` to leave them out, None to make them invalid. An extra key is its own field name.
     """
 
     def __init__(
@@ -197,7 +197,7 @@ class ObjectShape(Shape):
         self.make = make
         self.extra = extra
         self.max_keys = max_keys
-        # By its first key, where several lead to one field.
+        # If several keys lead to one field, the first one names it in problems.
         first_keys: dict[str, str] = {}
         for key, field in fields.items():
             if field.is_required:
@@ -206,7 +206,7 @@ class ObjectShape(Shape):
         self.holding = frozenset([field.name for field in fields.values() if field.holds_back])
 
     def field(self, key: str) -> Field | None:
-        """What the value under this key is; None for a key that may not be there."""
+        """Return the field for a key; None for a forbidden key."""
         field = self.fields.get(key)
         if field is None and self.extra is not None:
             return Field(key, self.extra)
@@ -214,7 +214,7 @@ class ObjectShape(Shape):
 
 
 class IgnoredShape(Shape):
-    """Whatever it is, it is left out."""
+    """Any value, left out."""
 
     def __init__(self) -> None:
         super().__init__(ALL_KINDS, "any value")
@@ -224,7 +224,10 @@ IGNORED: Final = IgnoredShape()
 
 
 class MapShape(Shape):
-    """An object with any keys, all of one shape. `check_key` raises `ShapeError`, or gives the key to show it under."""
+    """An object with any keys and one shape for all values.
+
+    `check_key` returns the key for the result, or raises `ShapeError`.
+    """
 
     def __init__(
         self,
@@ -247,7 +250,7 @@ class MapShape(Shape):
 
 
 class ArrayShape(Shape):
-    """An array of items of one shape. None for `show` and `make`: the list itself."""
+    """An array with one shape for all items. Without `show` and `make`, the value is the list itself."""
 
     def __init__(
         self,
@@ -269,12 +272,12 @@ class ArrayShape(Shape):
         self.whole_items = whole_items
 
     def item_at(self, index: int) -> Shape:
-        """What the item at this place is."""
+        """Return the shape of the item at this index."""
         return self.item
 
 
 class TupleShape(ArrayShape):
-    """An array with a shape for each place; `item` is for all places behind those (None: there are none)."""
+    """An array with a shape for each of its first items; `rest` is for the items after those (None: there are none)."""
 
     def __init__(
         self,
@@ -304,9 +307,9 @@ class TupleShape(ArrayShape):
 
 
 class DeferredShape(Shape):
-    """Judged as a whole when it closes, because whoever judges wants to see what was written, not what became of it.
+    """A value that is judged as a whole when it closes, because its validator has to see the value as it was written.
 
-    `make` gets the closed node. Until then it is shown through `shown`, a lenient shape, if there is one.
+    `make` gets the closed node. Until then the value is shown through `shown`, a lenient shape, if there is one.
     """
 
     def __init__(
@@ -327,11 +330,15 @@ class DeferredShape(Shape):
 # Markers
 
 MARKS: Final = "unspool"
-"""Under which key of a pydantic core schema's metadata the names of its markers are."""
+"""The key in the metadata of a Pydantic core schema that holds the names of its markers."""
 
 
 class Marker:
-    """What the markers have in common."""
+    """The base class of the markers: the class itself and its instances mean the same.
+
+    Pydantic finds markers everywhere, also on the items of a list or the branches of a union. A marker adds its name to
+    the metadata of the core schema, and changes nothing in the validation.
+    """
 
     __slots__ = ()
 
@@ -339,24 +346,24 @@ class Marker:
     def __get_pydantic_core_schema__(cls, source: Any, handler: Callable[[Any], Any]) -> Any:
         schema: dict[str, Any] = handler(source)
         metadata: dict[str, Any] = schema.get("metadata") or {}
-        # A copy: the schema may be that of a class, and the marker is for this place only.
+        # A copy, because the schema may belong to a class, and the marker is for this field only.
         return {**schema, "metadata": {**metadata, MARKS: (*metadata.get(MARKS, ()), cls.__name__)}}
 
 
 class Atomic(Marker):
-    """Shown only when it is complete: ``Annotated[Address, Atomic]``."""
+    """Show a value only when it is complete: ``Annotated[Address, Atomic]``."""
 
     __slots__ = ()
 
 
 class NotNull(Marker):
-    """The object that has this field is not shown before the field is: ``Annotated[str, NotNull]``."""
+    """Hide an object until this field of it is shown: ``Annotated[str, NotNull]``."""
 
     __slots__ = ()
 
 
 class WholeItems(Marker):
-    """Only finished items are shown: ``Annotated[list[Day], WholeItems]``."""
+    """Show only complete items of an array: ``Annotated[list[Day], WholeItems]``."""
 
     __slots__ = ()
 
@@ -366,11 +373,10 @@ class WholeItems(Marker):
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class UnionShape(Shape):
-    """One of several shapes.
+    """One of several shapes. Nothing is shown until the branch is decided.
 
-    The kind of the value decides when only one branch takes it; else, for objects, the value of the `discriminator`
-    key as soon as that is closed; else `make`, which gets the closed node and judges it as a whole. Until it is decided
-    nothing is shown.
+    The kind of the value decides if only one branch accepts it. If not, for objects, the value of the `discriminator`
+    key decides as soon as it closes. If not, `make` gets the closed node and judges it as a whole.
     """
 
     def __init__(
@@ -384,7 +390,7 @@ class UnionShape(Shape):
         is_atomic: bool = False,
         is_lenient: bool = False,
     ) -> None:
-        super().__init__(ALL_KINDS, expected, is_atomic, is_lenient)  # which kinds, `kinds_of` finds out
+        super().__init__(ALL_KINDS, expected, is_atomic, is_lenient)  # `kinds_of` asks the branches
         self.branches = branches
         self.make = make
         self.discriminator = discriminator
@@ -392,14 +398,14 @@ class UnionShape(Shape):
         self._by_kind: dict[str, list[Shape]] = {}
 
     def branches_for(self, kind: str) -> list[Shape]:
-        """The branches that may take a value of this kind."""
+        """Return the branches that may accept a value of this kind."""
         branches = self._by_kind.get(kind)
         if branches is None:
             branches = self._by_kind[kind] = [branch for branch in self.branches if kind in kinds_of(branch)]
         return branches
 
     def branch_for(self, node: Node) -> Shape | None:
-        """The branch that takes this node; None as long as that cannot be told."""
+        """Return the branch for this node; None until it is decided. Raises `ShapeError` if no branch fits."""
         branches = self.branches_for(node.kind)
         if len(branches) == 1:
             return branches[0]
@@ -417,7 +423,7 @@ class UnionShape(Shape):
 
 
 def first_child(node: Node, key: str) -> Node | None:
-    """The first child under a key: one that comes again later must not change what is already decided."""
+    """Return the first child under a key: a second one must not change a decision that was made."""
     assert isinstance(node, ObjectNode)
     try:
         return node._items[node._keys.index(key, 0, node._size)]
@@ -426,7 +432,7 @@ def first_child(node: Node, key: str) -> Node | None:
 
 
 def kinds_of(shape: Shape) -> frozenset[str]:
-    """The kinds that may fit, through references and unions, also where these contain themselves."""
+    """Return the kinds that may fit, through references and unions, even if these contain themselves."""
     kinds: set[str] = set()
     seen: set[int] = set()
     to_ask = [shape]
@@ -445,9 +451,9 @@ def kinds_of(shape: Shape) -> frozenset[str]:
 
 
 def chosen(shape: Shape, node: Node) -> tuple[Shape, bool]:
-    """The shape that takes this node, through references and unions, and whether it is shown only when complete.
+    """Return the shape for this node, through references and unions, and whether it is shown only when complete.
 
-    A union comes back as itself as long as its branch cannot be told. Raises `ShapeError` where there is none.
+    An undecided union is returned as it is. Raises `ShapeError` if no branch of a union fits.
     """
     is_atomic = shape.is_atomic
     while True:
@@ -464,7 +470,7 @@ def chosen(shape: Shape, node: Node) -> tuple[Shape, bool]:
 
 
 def asks_for_values(shape: Shape) -> bool:
-    """Somewhere in it an open object or array may be shown as the plain value that it is."""
+    """Return whether the shape, or one inside it, shows open objects or arrays as plain values."""
     seen: set[int] = set()
     to_ask: list[Shape | None] = [shape]
     while to_ask:
@@ -504,7 +510,7 @@ def json_text(node: Node) -> str:
 
 def _events(root: Node) -> list[Event]:
     events: list[Event] = []
-    stack: list[tuple[Node, Path, bool]] = [(root, ROOT, False)]  # the last one comes first; True: only its end is left
+    stack: list[tuple[Node, Path, bool]] = [(root, ROOT, False)]  # True: only the end of the container is left
     while stack:
         node, path, is_end = stack.pop()
         if isinstance(node, ObjectNode):

@@ -57,7 +57,7 @@ def _is_list(value: object) -> bool:
 
 
 def is_texts(value: object) -> bool:
-    """An array of strings."""
+    """Return whether this is an array of strings."""
     return isinstance(value, list) and all(isinstance(item, str) for item in cast("list[object]", value))
 
 
@@ -111,7 +111,7 @@ CHECKS: Final[dict[str, dict[str, Check]]] = {
         "dependentRequired": (_is_texts_by_name, "an object of arrays of strings"),
     },
 }
-"""By draft and keyword: a check and what it asks for. A keyword that is in none of these tables means nothing."""
+"""By draft and keyword: a check, and the words for it. Keywords that are in none of these tables are ignored."""
 
 _ONE: Final = frozenset({"additionalProperties", "propertyNames", "contains", "not", "if", "then", "else", "items"})
 _LISTED: Final = frozenset({"allOf", "anyOf", "oneOf"})
@@ -120,29 +120,29 @@ _NAMED: Final = frozenset({"properties", "patternProperties", "definitions", "de
 ONE: Final = {DRAFT_7: _ONE | {"additionalItems"}, DRAFT_2020: _ONE | {"unevaluatedItems", "unevaluatedProperties"}}
 """Keywords with one schema."""
 LISTED: Final = {DRAFT_7: _LISTED, DRAFT_2020: _LISTED | {"prefixItems"}}
-"""Keywords with an array of schemas; Draft 7 has such `items`, too."""
+"""Keywords with an array of schemas; in Draft 7, `items` may be one, too."""
 NAMED: Final = {DRAFT_7: _NAMED, DRAFT_2020: _NAMED | {"$defs", "dependentSchemas"}}
-"""Keywords with schemas under names; `dependencies` has also arrays of names there."""
+"""Keywords with schemas under names; `dependencies` may have arrays of names there, too."""
 
 
 def shown(steps: Iterable[str | int]) -> str:
-    """A place in a schema as messages show it: a JSON pointer."""
+    """Return a place in a schema as messages show it: a JSON pointer."""
     text = "#" + "".join(["/" + escaped(step) for step in steps])
     return text if len(text) <= LONGEST_PATH_SHOWN else text[: LONGEST_PATH_SHOWN - 3] + "..."
 
 
 def escaped(step: str | int) -> str:
-    """A step of a JSON pointer."""
+    """Return a step of a JSON pointer."""
     return str(step).replace("~", "~0").replace("/", "~1")
 
 
 def copied(schema: object) -> Any:
-    """A copy that nobody else can change. Only what JSON can be, and not too deep, goes through."""
+    """Return a private copy of a schema. Raises `OptionsError` for values that are not JSON, or too deep."""
     root: list[object] = [None]
     to_copy: list[tuple[object, Any, str | int, Steps]] = [(schema, root, 0, ())]
     while to_copy:
         value, into, step, steps = to_copy.pop()
-        # A schema in a schema stands under a keyword, and at most under a name or index there.
+        # A schema inside a schema is under a keyword, and at most one name or index below it.
         if len(steps) > 2 * MAX_NESTED:
             raise OptionsError(f"{shown(steps)}: nested deeper than {MAX_NESTED} schemas can be")
         made = value
@@ -176,7 +176,7 @@ NAMES: Final = frozenset({"$ref", "$dynamicRef", "$id", "$anchor", "$dynamicAnch
 
 @final
 class Subschema:
-    """A schema inside of a schema: its keywords, as far as its draft knows them, and the schemas inside of it."""
+    """A schema inside a schema, or the schema itself: the keywords that its draft knows, and the schemas inside."""
 
     __slots__ = ("base", "is_alone", "keywords", "listed", "named", "one", "schema", "steps", "targets")
 
@@ -188,17 +188,17 @@ class Subschema:
         self.one: dict[str, Subschema] = {}
         self.listed: dict[str, list[Subschema]] = {}
         self.named: dict[str, dict[str, Subschema]] = {}
-        # By $ref and $dynamicRef; None for one of the schemas that describe the drafts themselves.
+        # By $ref and $dynamicRef; None for a meta-schema.
         self.targets: dict[str, Subschema | None] = {}
-        self.is_alone = True  # it means the same wherever it stands: there is no reference and no name in it
+        self.is_alone = True  # it means the same everywhere: it contains no reference and no name
 
     @property
     def members(self) -> dict[str, Any]:
-        """All that is written in it, known or not."""
+        """All members of the schema, known keywords or not."""
         return cast("dict[str, Any]", self.schema) if isinstance(self.schema, dict) else {}
 
     def inner(self) -> Iterator[Subschema]:
-        """The schemas directly inside."""
+        """Yield the schemas directly inside."""
         yield from self.one.values()
         for listed in self.listed.values():
             yield from listed
@@ -208,7 +208,7 @@ class Subschema:
 
 @final
 class SchemaDocument:
-    """A schema, read: `root` and all `places`. `is_dynamic` tells that what a $dynamicRef means depends on the way."""
+    """A whole schema: its `root` and all `places`. `is_dynamic`: the target of a $dynamicRef depends on the way."""
 
     def __init__(self, schema: object) -> None:
         if not isinstance(schema, (dict, bool)):
@@ -230,17 +230,17 @@ class SchemaDocument:
             for keyword in ("$ref", "$dynamicRef"):
                 if keyword in place.keywords:
                     self._resolve(place, keyword)
-        for place in reversed(self.places.values()):  # what is inside comes after what it is in
+        for place in reversed(self.places.values()):  # inner schemas come after outer ones
             place.is_alone = place.keywords.keys().isdisjoint(NAMES) and all(one.is_alone for one in place.inner())
 
     def target(self, place: Subschema, keyword: str) -> Subschema | None:
-        """What a reference leads to; None for a schema of the drafts themselves."""
+        """Return the target of a reference; None for a meta-schema."""
         if keyword not in place.targets:
-            raise OptionsError(f"{shown((*place.steps, keyword))}: there is nothing that this reference leads to")
+            raise OptionsError(f"{shown((*place.steps, keyword))}: the reference has no target")
         return place.targets[keyword]
 
     def uri_of(self, place: Subschema) -> str:
-        """An absolute reference to a place."""
+        """Return an absolute reference to a place."""
         return self.uri + "#" + "".join(["/" + quote(escaped(step), safe="~") for step in place.steps])
 
     # Reading
@@ -253,7 +253,7 @@ class SchemaDocument:
         return draft
 
     def _read(self, root: Subschema) -> Subschema:
-        """Put a place, and all that are inside of it, where they are found."""
+        """Add a place and all places inside it to the document."""
         to_read = [(root, 1)]
         while to_read:
             place, depth = to_read.pop()
@@ -261,14 +261,14 @@ class SchemaDocument:
                 raise OptionsError(f"{shown(place.steps)}: schemas nested deeper than {MAX_NESTED}")
             if not isinstance(place.schema, (dict, bool)):
                 raise OptionsError(f"{shown(place.steps)}: expected a schema: an object or a boolean")
-            self.places.pop(place.steps, None)  # so that it comes after what it is in
+            self.places.pop(place.steps, None)  # so that inner schemas come after outer ones
             self.places[place.steps] = place
             self._check(place)
             self._place_inner(place)
             to_read.extend([(inner, depth + 1) for inner in place.inner()])
             if not place.keywords.keys().isdisjoint({"$ref", "$dynamicRef"}):
                 self._to_resolve.append(place)
-                if self.draft == DRAFT_7:  # what stands beside a reference means nothing
+                if self.draft == DRAFT_7:  # keywords next to a reference are ignored
                     place.keywords = {"$ref": place.keywords["$ref"]}
                     place.one, place.listed, place.named = {}, {}, {}
         return root
@@ -285,7 +285,7 @@ class SchemaDocument:
             self._name(place)
 
     def _name(self, place: Subschema) -> None:
-        """The names under which a place can be referred to."""
+        """Register the names of a place, which references can use."""
         keywords = place.keywords
         if "$id" in keywords:
             if "$schema" in keywords and self._draft(place) != self.draft:
@@ -366,7 +366,7 @@ class SchemaDocument:
             steps = (*steps, step)
             if steps in self.places:
                 base = self.places[steps].base
-        # If it is not known yet, it is somewhere that no keyword leads to.
+        # An unknown place is one that no keyword leads to.
         return self.places[steps] if steps in self.places else self._read(Subschema(schema, steps, base))
 
 

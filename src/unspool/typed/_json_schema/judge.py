@@ -66,7 +66,7 @@ EXPECTED: Final = {
 
 @final
 class SchemaJudge:
-    """A schema to judge closed values by."""
+    """A schema that judges closed values."""
 
     __slots__ = ("_judges", "_needs_document", "_schema", "_validator")
 
@@ -77,7 +77,7 @@ class SchemaJudge:
         self._validator: Any = None
 
     def accepts(self, value: object) -> bool:
-        """Whether a plain value fits. Text that is no Unicode never does: nobody could tell its characters."""
+        """Return whether a plain value fits. Text with lone surrogates never does: it has no characters to judge."""
         validator = self._validator
         if validator is None:
             validator = self._validator = self._judges.compiled(self._schema, self._needs_document)
@@ -87,13 +87,13 @@ class SchemaJudge:
             return False
 
     def checked(self, value: Any) -> Any:
-        """The plain value, if it fits; otherwise raises `ShapeError`."""
+        """Return the plain value if it fits; otherwise raise `ShapeError`."""
         if self.accepts(value):
             return value
         raise ShapeError(self._problems(value))
 
     def checked_node(self, node: Node) -> object:
-        """The plain value of a node, if it fits; otherwise raises `ShapeError`."""
+        """Return the plain value of a node if it fits; otherwise raise `ShapeError`."""
         return self.checked(node.value)
 
     def _problems(self, value: object) -> list[Problem]:
@@ -122,7 +122,7 @@ class SchemaJudges:
         self._registry: Any = None
 
     def judge(self, schema: Any, needs_document: bool) -> SchemaJudge:
-        """The judge for a schema, which may refer to places of the document by absolute references."""
+        """Return the judge for a schema, which may refer to places of the document by absolute references."""
         if self._library is None:
             self._import()
         key = json.dumps(schema, sort_keys=True)
@@ -132,7 +132,7 @@ class SchemaJudges:
         return found
 
     def compiled(self, schema: Any, needs_document: bool) -> Any:
-        """A validator."""
+        """Return a validator for a schema."""
         library: Any = self._library
         if not needs_document:
             return library.validator_for(self._of_draft(schema), offline=True)
@@ -179,7 +179,7 @@ class LeftOver:
         self._judges = SchemaJudges(document)
 
     def judge(self, conjunction: Conjunction, kind: str, merger: Merger) -> SchemaJudge | None:
-        """For what no shape tells about a value of this kind; None if there is nothing."""
+        """Return the judge for the keywords that no shape covers, for values of this kind; None if there are none."""
         pieces: list[Any] = []
         needs_document = False
         unevaluated = UNEVALUATED.get(kind, "")
@@ -196,17 +196,17 @@ class LeftOver:
         return self._judges.judge(_together(pieces), needs_document) if pieces else None
 
     def judge_of(self, places: Iterable[Subschema]) -> SchemaJudge | None:
-        """For whole schemas; None if these say nothing."""
+        """Return the judge for whole schemas; None if they accept everything."""
         referred = [self._reference(place) for place in places]
         pieces = [piece for piece, _ in referred if piece is not True and piece != {}]
         return self._judges.judge(_together(pieces), any(needs for _, needs in referred)) if pieces else None
 
     def whole(self) -> SchemaJudge:
-        """For the document."""
+        """Return the judge for the document."""
         return self._judges.judge(self._document.schema, False)
 
     def pattern(self, pattern: str) -> SchemaJudge:
-        """For keys."""
+        """Return the judge for keys that match a pattern."""
         return self._judges.judge({"pattern": pattern}, False)
 
     def _piece(self, part: SchemaPart, kind: str, merger: Merger) -> tuple[dict[str, Any], bool]:
@@ -224,16 +224,16 @@ class LeftOver:
             del piece["uniqueItems"]
         if kind == "string" and "format" in keywords and self._document.draft == DRAFT_7:
             piece["format"] = keywords["format"]
-        for keyword in ("enum", "const"):  # strings are told by their letters, and there is only one null
+        for keyword in ("enum", "const"):  # shapes compare strings themselves, and there is only one null
             if keyword in keywords and kind not in {"string", "null"}:
                 piece[keyword] = keywords[keyword]
         for keyword, target in part.place.targets.items():
-            if target is None:  # one of the schemas that describe the drafts themselves
+            if target is None:  # a meta-schema
                 piece["$ref"] = keywords[keyword]
         return piece, needs_document
 
     def _written(self, place: Subschema, keyword: str) -> tuple[Any, bool]:
-        """The value of a keyword, and whether there are references to the document in it."""
+        """Return the value of a keyword, and whether it contains references to the document."""
         value = place.keywords[keyword]
         if keyword in place.one:
             return self._reference(place.one[keyword])
@@ -253,7 +253,7 @@ class LeftOver:
 
 
 def wants_integer(place: Subschema) -> bool:
-    """Of the numbers only those that are whole fit."""
+    """Return whether only whole numbers fit, of all numbers."""
     names = types_of(place)
     return "integer" in names and "number" not in names
 

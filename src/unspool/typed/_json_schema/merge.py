@@ -1,11 +1,11 @@
-"""What several JSON Schemas say together about one value.
+"""Several JSON Schemas for one value, read as structure. Nothing is judged here.
 
-All keywords of a schema hold at once, and so do those of everything that `$ref` and `allOf` lead to from there. So what
-a value has to be is a set of schemas, a `Conjunction`, and what its members have to be are sets again: those that each
-of the schemas has for that key or index. Nothing is judged here; this is how a schema is read as structure.
+All keywords of a schema hold at once, and so do the keywords of every schema that `$ref` and `allOf` lead to. So a
+`Conjunction`, a set of schemas, describes a value, and sets again describe its members: each schema contributes its own
+schema for that key or index.
 
-Beside the `parts`, which hold, a conjunction has `hints`: schemas of which it is not known whether they hold, the
-branches of a choice that is made only when the value closes. They tell what is better not shown half.
+The `parts` of a conjunction hold. Its `hints` may or may not hold: they are the branches of a choice that is decided
+only when the value closes. Hints show which values are better hidden until they are complete.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ __all__ = ["UNIONS", "Conjunction", "Merger", "SchemaPart", "constrains_text", "
 
 UNIONS: Final = ("anyOf", "oneOf")
 NONE: Final[frozenset[str]] = frozenset()
-MAX_QUESTION_DEPTH: Final = 32  # how many choices inside of choices are looked through
+MAX_QUESTION_DEPTH: Final = 32  # of choices inside choices
 
-# What does not judge a value by itself
+# These keywords do not judge a value by themselves.
 SILENT: Final = frozenset(
     {"$ref", "$dynamicRef", "$id", "$schema", "$anchor", "$dynamicAnchor", "$defs", "definitions", "allOf"}
 )
 OF_ALL_KEYS: Final = frozenset({"additionalProperties", "patternProperties", "unevaluatedProperties"})
-# What may or may not hold of a value
+# These schemas may or may not hold for a value.
 OPTIONAL: Final = ("then", "else")
 LISTING: Final = frozenset({"type", "enum", "const"})
-# What depends on which of several schemas a value fits: then nobody knows beforehand what is evaluated
+# These keywords depend on the schemas that a value fits, so the evaluated members are not known beforehand.
 UNSURE: Final = frozenset({"anyOf", "oneOf", "if", "dependentSchemas", "dependencies", "contains"})
 ATOMIC_FORMATS: Final = frozenset(
     {
@@ -52,7 +52,7 @@ Tag: TypeAlias = "tuple[str, object]"
 
 
 class SchemaPart(NamedTuple):
-    """A schema that holds, `without` the keywords that are taken care of elsewhere."""
+    """A schema that holds, `without` the keywords that are covered elsewhere."""
 
     place: Subschema
     without: frozenset[str] = NONE
@@ -63,9 +63,9 @@ class SchemaPart(NamedTuple):
 
 @final
 class Members:
-    """What schemas say about keys: those that speak of some names only, and those that speak of all keys.
+    """The schemas for keys: those that name a few keys, and those that cover all keys.
 
-    Apart, because there may be many schemas and many names, and most schemas say nothing about most names.
+    The two are apart, because there may be many schemas and many names, and most schemas do not mention most names.
     """
 
     __slots__ = ("by_name", "of_all")
@@ -81,7 +81,7 @@ class Members:
                 self.of_all.append(place)
 
     def under(self, key: str | None, matched: frozenset[str]) -> list[Subschema]:
-        """The schemas for a key that matches these patterns, but for what is unevaluated."""
+        """Return the schemas for a key that matches these patterns, without the unevaluated... keywords."""
         inner = list(self.by_name.get(key, ())) if key is not None else []
         for place in self.of_all:
             own = _own_members(place, key, matched)
@@ -92,7 +92,7 @@ class Members:
 
 @final
 class Conjunction:
-    """Schemas that hold together. `sources` are those it came from, before references and allOf were followed."""
+    """Schemas that hold together. `sources` are the schemas before references and allOf were followed."""
 
     __slots__ = ("_members", "hints", "is_never", "key", "parts", "sources")
 
@@ -112,7 +112,7 @@ class Conjunction:
 
     @property
     def is_any(self) -> bool:
-        """Everything fits, and is shown as it is."""
+        """Whether everything fits, and is shown as it is."""
         return not (self.parts or self.hints or self.is_never)
 
     @property
@@ -122,18 +122,18 @@ class Conjunction:
 
     @property
     def members(self) -> tuple[Members, Members]:
-        """What the parts and the hints say about keys."""
+        """The schemas of the parts, and those of the hints, for keys."""
         if self._members is None:
             self._members = (Members(self.places), Members(self.hints))
         return self._members
 
     def unions(self) -> list[tuple[SchemaPart, str]]:
-        """The choices: a part and the keyword."""
+        """Return the choices, each a part and a keyword."""
         return [(part, keyword) for part in self.parts for keyword in UNIONS if part.has(keyword)]
 
 
 def _kind_of(value: object) -> str:
-    """The kind of a plain value."""
+    """Return the kind of a plain value."""
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, (int, float)):
@@ -144,25 +144,25 @@ def _kind_of(value: object) -> str:
 
 
 def _listed_values(place: Subschema) -> list[list[Any]]:
-    """What enum and const allow."""
+    """Return the lists of values that enum and const allow."""
     keywords = place.keywords
     lists: list[list[Any]] = [keywords["enum"]] if "enum" in keywords else []
     return [*lists, [keywords["const"]]] if "const" in keywords else lists
 
 
 def constrains_text(place: Subschema) -> bool:
-    """A string that has to fit this is not shown before it is known to."""
+    """Return whether a string is hidden until it is known to fit this schema."""
     keywords = place.keywords
     return not keywords.keys().isdisjoint(TEXT_KEYWORDS) or keywords.get("format") in ATOMIC_FORMATS
 
 
 def _prefix_of(place: Subschema) -> Sequence[Subschema]:
-    """The schemas for the first items."""
+    """Return the schemas for the first items."""
     return place.listed.get("prefixItems") or place.listed.get("items") or ()
 
 
 def _rest_of(place: Subschema) -> Subschema | None:
-    """The schema for the items behind those."""
+    """Return the schema for the items after those."""
     if "items" in place.listed:
         return place.one.get("additionalItems")
     return place.one.get("items")
@@ -177,12 +177,12 @@ class Merger:
         self._matches = matches  # a pattern and a key
         self._kinds: dict[Subschema, frozenset[str]] = {}
         self._texts: dict[Subschema, frozenset[str] | None] = {}
-        self._asked: set[Subschema] = set()  # those whose kinds we are about to tell
+        self._asked: set[Subschema] = set()  # the outer questions of `kinds_of_branch`
         self._depth = 0
         self._cones: dict[Subschema, tuple[Subschema, ...] | None] = {}
 
     def conjunction(self, sources: Iterable[SchemaPart], hints: Iterable[Subschema] = ()) -> Conjunction:
-        """Schemas together with what their references and allOf add."""
+        """Return the conjunction of schemas and of everything that their references and allOf add."""
         sources = tuple(dict.fromkeys(sources))
         found: dict[Subschema, frozenset[str]] = {}
         is_never = False
@@ -200,7 +200,7 @@ class Merger:
         return Conjunction(sources, parts, self._hints(hints, found), is_never)
 
     def _inherited(self, place: Subschema) -> list[Subschema]:
-        """What holds too, because this does."""
+        """Return the schemas that hold, too, if this one does."""
         targets = [self._document.target(place, keyword) for keyword in _references(place)]
         return [*[target for target in targets if target is not None], *place.listed.get("allOf", ())]
 
@@ -223,7 +223,7 @@ class Merger:
     # Kinds and values
 
     def kinds(self, conjunction: Conjunction) -> frozenset[str]:
-        """The kinds of value that may fit; maybe more than really do."""
+        """Return the kinds of value that may fit; maybe more than really do."""
         kinds = frozenset[str]() if conjunction.is_never else ALL_KINDS
         for part in conjunction.parts:
             place = part.place
@@ -237,7 +237,7 @@ class Merger:
         return kinds
 
     def kinds_of_branch(self, place: Subschema) -> frozenset[str]:
-        """The same for one schema."""
+        """Return the kinds of value that may fit one schema."""
         kinds = self._kinds.get(place)
         if kinds is None:
             if place in self._asked or len(self._asked) == MAX_QUESTION_DEPTH:
@@ -248,7 +248,7 @@ class Merger:
         return kinds
 
     def texts(self, conjunction: Conjunction) -> frozenset[str] | None:
-        """The only strings that may fit, if there are such; maybe more than really do."""
+        """Return the only strings that may fit, maybe more than really do; None if the strings are not listed."""
         texts: frozenset[str] | None = None
         for part in conjunction.parts:
             sets = [frozenset([one for one in values if isinstance(one, str)]) for values in _listed_values(part.place)]
@@ -264,7 +264,7 @@ class Merger:
         return texts
 
     def lists_texts(self, part: SchemaPart, keyword: str) -> bool:
-        """A choice that says nothing about strings but which there are: then `texts` tells exactly."""
+        """Return whether a choice only lists strings: `texts` is exact then."""
         texts: set[str] = set()
         count = 0
         for taker in part.place.listed[keyword]:
@@ -282,14 +282,14 @@ class Merger:
         if place not in self._texts:
             if self._depth == MAX_QUESTION_DEPTH:
                 return None
-            self._texts[place] = None  # until it is known: a choice may lead back to itself
+            self._texts[place] = None  # for now, because a choice may lead back to itself
             self._depth += 1
             self._texts[place] = self.texts(self.conjunction([SchemaPart(place)]))
             self._depth -= 1
         return self._texts[place]
 
     def tags(self, conjunction: Conjunction) -> frozenset[Tag] | None:
-        """The only values that may fit, if they can tell a branch: nothing that two spellings could tell apart."""
+        """Return the only values that may fit, if each has one spelling, so that they can decide a branch."""
         tags: frozenset[Tag] | None = None
         for part in conjunction.parts:
             for values in _listed_values(part.place):
@@ -302,21 +302,21 @@ class Merger:
     # Members and items
 
     def names(self, conjunction: Conjunction) -> dict[str, bool]:
-        """The keys that the schemas speak of, and whether each is required."""
+        """Return the keys that the schemas name, and whether each is required."""
         places = [*conjunction.places, *conjunction.hints]
         names = dict.fromkeys([name for place in places for name in place.named.get("properties", ())], False)
         required = [name for part in conjunction.parts for name in part.place.keywords.get("required", ())]
         return names | dict.fromkeys(required, True)
 
     def patterns(self, conjunction: Conjunction) -> list[str]:
-        """The patterns that keys may match."""
+        """Return the patterns that keys may match."""
         parts, _ = conjunction.members
         return list(dict.fromkeys([one for place in parts.of_all for one in place.named.get("patternProperties", ())]))
 
     def under_key(
         self, conjunction: Conjunction, key: str | None, matched: frozenset[str] | None = None
     ) -> Conjunction:
-        """What the value under a key has to be; None for a key that is not among the names, and matches those only."""
+        """Return the conjunction for the value under a key; None is any unnamed key that matches just `matched`."""
         if matched is None:
             patterns = self.patterns(conjunction) if key is not None else ()
             matched = frozenset([one for one in patterns if key is not None and self._matches(one, key)])
@@ -331,12 +331,12 @@ class Merger:
         return self.conjunction([SchemaPart(place) for place in inner], hints.under(key, frozenset()))
 
     def longest_prefix(self, conjunction: Conjunction) -> int:
-        """How many items have schemas of their own."""
+        """Return the number of items with schemas of their own."""
         places = [*conjunction.places, *conjunction.hints]
         return max([len(_prefix_of(place)) for place in places], default=0)
 
     def at_index(self, conjunction: Conjunction, index: int) -> Conjunction:
-        """What an item has to be."""
+        """Return the conjunction for the item at an index."""
         inner = [_own_item(part.place, index) for part in conjunction.parts]
         for part in conjunction.parts:
             cone = self.cone(part.place, "unevaluatedItems")
@@ -348,7 +348,7 @@ class Merger:
         )
 
     def cone(self, place: Subschema, keyword: str) -> tuple[Subschema, ...] | None:
-        """Those whose members an unevaluated… keyword leaves alone; None if that cannot be told, or without it."""
+        """Return the schemas whose members an unevaluated... keyword skips; None if they are unknown, or without it."""
         if keyword not in place.one:
             return None
         if place not in self._cones:
@@ -365,7 +365,7 @@ class Merger:
 
 
 def types_of(place: Subschema) -> list[str]:
-    """The names in `type`."""
+    """Return the names in `type`."""
     names: str | list[str] = place.keywords.get("type", [])
     return names if isinstance(names, list) else [names]
 

@@ -58,7 +58,7 @@ def shape_of(schema: object, early: bool) -> Shape:
 
 @final
 class PatternedShape(ObjectShape):
-    """An object in which the spelling of a key tells what may stand under it, and whether it may be there at all."""
+    """An object with a shape that depends on the spelling of each key; None forbids the key."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class PatternedShape(ObjectShape):
     ) -> None:
         super().__init__(fields, _as_it_is, make, extra=ANY, max_keys=max_keys, is_atomic=is_atomic)
         self._by_spelling = by_spelling
-        self._latest: tuple[str, Field | None] | None = None  # an open member is asked for again and again
+        self._latest: tuple[str, Field | None] | None = None  # each fragment asks for the open member again
 
     def field(self, key: str) -> Field | None:
         field = self.fields.get(key)
@@ -86,7 +86,7 @@ class PatternedShape(ObjectShape):
 
 @final
 class SchemaDescriber:
-    """Makes the shapes of one document: one for each set of schemas that some value has to fit."""
+    """Makes the shapes of one document: one for each set of schemas that holds for some value."""
 
     def __init__(self, document: SchemaDocument, early: bool) -> None:
         self._document = document
@@ -96,11 +96,11 @@ class SchemaDescriber:
         self._shapes: dict[object, Shape] = {}
         self._of_kind: dict[object, Shape | None] = {}
         self._to_build: list[tuple[Conjunction, RefShape]] = []
-        # Sets of schemas may be many more than schemas. Those over this number are judged as a whole.
+        # There may be far more sets of schemas than schemas. Sets beyond this number are judged as a whole.
         self._most = 1000 + 8 * len(document.places)
 
     def root(self) -> Shape:
-        """The shape of the whole document."""
+        """Return the shape of the whole document."""
         merger, root = self._merger, self._document.root
         if self._document.is_dynamic:
             judge = self._left_over.whole()
@@ -114,7 +114,7 @@ class SchemaDescriber:
         return followed(shape)
 
     def _shape(self, conjunction: Conjunction) -> Shape:
-        """The shape for a set of schemas, or one that will stand for it: they may contain themselves."""
+        """Return the shape for a set of schemas, or a reference to it, because schemas may contain themselves."""
         if conjunction.is_never:
             return NEVER
         if conjunction.is_any:
@@ -129,13 +129,13 @@ class SchemaDescriber:
         return shape
 
     def _whole(self, conjunction: Conjunction) -> Shape:
-        """Judged at the close, by all there is."""
+        """Return a shape that judges all keywords when the value closes."""
         judge = self._left_over.judge_of([part.place for part in conjunction.sources])
         return ANY if judge is None else DeferredShape(judge.checked_node, self._merger.kinds(conjunction), shown=ANY)
 
     def _built(self, conjunction: Conjunction) -> Shape:
         shapes: list[Shape] = []
-        plain: list[str] = []  # kinds of which everything fits
+        plain: list[str] = []  # the kinds with no limits at all
         accepted = self._merger.kinds(conjunction)
         for kind in KINDS:
             if kind in accepted:
@@ -155,7 +155,7 @@ class SchemaDescriber:
     # Choices
 
     def _shape_of_kind(self, conjunction: Conjunction, kind: str, around: frozenset[object]) -> Shape | None:
-        """The shape for values of one kind; None where all of them fit, as they are."""
+        """Return the shape for values of one kind; None if all of them fit, as they are."""
         key = (conjunction.key, kind)
         if key in self._of_kind:
             return self._of_kind[key]
@@ -168,7 +168,7 @@ class SchemaDescriber:
     def _decided(
         self, conjunction: Conjunction, kind: str, around: frozenset[object], is_blocked: bool
     ) -> Shape | None:
-        """The first choice that can be decided before the value closes is made; those that cannot become hints."""
+        """Return the shape after the first choice that can be decided early. Branches of other choices become hints."""
         merger = self._merger
         around |= {(conjunction.key, kind)}
         hints: list[Subschema] = list(conjunction.hints)
@@ -199,7 +199,7 @@ class SchemaDescriber:
     def _discriminated(
         self, conjunction: Conjunction, branches: list[Conjunction], around: frozenset[object]
     ) -> Shape | None:
-        """A choice that the value of some key decides, because each branch lists its own."""
+        """Return the shape of a choice that the value of one key decides, because each branch lists its own values."""
         merger = self._merger
         for name in merger.names(branches[0]):
             tags: dict[tuple[str, object], int] = {}
@@ -257,7 +257,7 @@ class SchemaDescriber:
                 return None
             matched = frozenset([pattern for pattern, judge in matchers if judge.accepts(key)])
             shape = by_match.get(matched)
-            if shape is None:  # several patterns at once: seldom, and they could be combined in too many ways
+            if shape is None:  # several patterns at once: rare, with too many combinations to prepare
                 shape = by_match[matched] = self._whole(merger.under_key(conjunction, None, matched))
             return None if followed(shape) is NEVER else shape
 
@@ -303,7 +303,7 @@ class SchemaDescriber:
 
 
 def _plain(kinds: list[str], is_atomic: bool = False) -> Shape:
-    """All values of these kinds, as they are."""
+    """Return the shape of all values of these kinds, as they are."""
     shape = AnyShape(is_atomic=is_atomic)
     shape.kinds = frozenset(kinds)
     shape.expected = _words(kinds)
@@ -331,13 +331,13 @@ def _missing_tag(name: str) -> Callable[[Node], object]:
 
 
 def _is_listed(conjunction: Conjunction) -> bool:
-    """One of a few values, maybe: nothing to be shown half."""
+    """Return whether the values may be listed: such a value is not shown half."""
     places = [*conjunction.places, *conjunction.hints]
     return any("enum" in place.keywords or "const" in place.keywords for place in places)
 
 
 def _judged(judge: SchemaJudge | None, kinds: frozenset[str], is_atomic: bool) -> Shape | None:
-    """A container of which nothing is known but what a judge says."""
+    """Return the shape of a container that only a judge limits; None if nothing does."""
     if judge is not None:
         return DeferredShape(judge.checked_node, kinds, shown=ANY, is_atomic=is_atomic)
     return _plain(list(kinds), is_atomic=True) if is_atomic else None

@@ -56,18 +56,18 @@ REFUSED: Final = (RuntimeError, TypeError, ValueError, NameError, AttributeError
 
 
 def core_schema_of(hint: Any) -> Schema:
-    """Raises `OptionsError` with the path of what pydantic refuses."""
+    """Return the core schema of a type. Raises `OptionsError` with the path of the part that Pydantic refuses."""
     if _is_of_version_1(hint):
-        raise OptionsError("$: a model of pydantic.v1, which cannot be read part by part; make it one of pydantic 2")
+        raise OptionsError("$: models of pydantic.v1 are not supported; use a model of pydantic 2")
     try:
-        return dict(TypeAdapter(hint).core_schema)  # a copy, because it may be one that is made when it is looked at
+        return dict(TypeAdapter(hint).core_schema)  # a copy, because Pydantic may build the schema on access
     except REFUSED as error:
         reason = str(error).partition("\n")[0]
         raise OptionsError(f"{_culprit(hint)}: pydantic refuses the type: {reason}") from error
 
 
 def _is_of_version_1(hint: Any) -> bool:
-    """Pydantic takes its old models, with a warning, and asks each for all of it at once."""
+    """Return whether a type contains a model of version 1. Pydantic accepts those, but validates each at once."""
     old: Any = sys.modules.get("pydantic.v1")
     if old is None:
         return False
@@ -76,7 +76,7 @@ def _is_of_version_1(hint: Any) -> bool:
 
 
 def _culprit(hint: Any) -> str:
-    """The place of the innermost part that is refused by itself."""
+    """Return the path of the innermost part that Pydantic refuses by itself."""
     path = "$"
     for _ in range(MAX_DEPTH):
         refused = [(step, part) for step, part in _parts(hint) if part is not hint and _is_refused(part)]
@@ -88,13 +88,13 @@ def _culprit(hint: Any) -> str:
 
 
 def _parts(hint: Any) -> list[tuple[str, Any]]:
-    """The fields of a class that pydantic looks into, or the arguments of a generic type."""
+    """Return the fields of a class that Pydantic looks into, or the arguments of a generic type."""
     is_named_tuple = isinstance(getattr(hint, "_fields", None), tuple)
     if not is_named_tuple and not hasattr(hint, "__dataclass_fields__") and not hasattr(hint, "__total__"):
         return [("[*]", argument) for argument in get_args(hint)]
     try:
         return [(f".{name}", inner) for name, inner in get_type_hints(hint, include_extras=True).items()]
-    except REFUSED:  # names that stand for nothing
+    except REFUSED:  # unknown names
         return []
 
 
@@ -112,12 +112,12 @@ Schema: TypeAlias = dict[str, Any]
 Config: TypeAlias = dict[str, Any]
 
 ANY: Final[Schema] = {"type": "any"}
-SILENT: Final = frozenset(  # these say nothing about reading, or are no schemas though they may look like one
+SILENT: Final = frozenset(  # these do not matter for validation, or only look like schemas
     {"serialization", "metadata", "default", "function", "config", "computed_fields", "expected", "members", "cls"}
 )
 FUNCTIONS: Final = frozenset({"function-after", "function-before", "function-wrap", "function-plain"})
-CLASSES: Final = frozenset({"model", "dataclass", "typed-dict"})  # with fields that see those before them
-ONE_VALUE: Final = FUNCTIONS | {  # all that may stand between a place in a container and the value there
+CLASSES: Final = frozenset({"model", "dataclass", "typed-dict"})  # their validators can see the fields before
+ONE_VALUE: Final = FUNCTIONS | {  # the kinds between an item of a container and its value
     *("default", "nullable", "union", "tagged-union", "custom-error", "model", "dataclass"),
     *("json-or-python", "lax-or-strict", "chain", "missing-sentinel", "definition-ref"),
 }
@@ -157,20 +157,20 @@ DESCRIPTION: Final = frozenset({"type", "ref", "metadata", "serialization", "str
 
 
 class Definitions:
-    """The schemas of one type that others refer to by name."""
+    """The named schemas of one type."""
 
     def __init__(self) -> None:
         self._by_ref: dict[str, Schema] = {}
 
     def add(self, schemas: list[Schema]) -> None:
-        """Each has a name of its own."""
+        """Add schemas, each with a name of its own."""
         self._by_ref.update((one["ref"], one) for one in schemas)
 
     def __getitem__(self, ref: str) -> Schema:
         return self._by_ref[ref]
 
     def standalone(self, schema: Schema) -> Any:
-        """The schema with all the definitions it needs, and no others."""
+        """Return the schema with the definitions that it needs, and no others."""
         if not self._by_ref:
             return schema
         refs = {part["schema_ref"] for part in self.walk(schema) if part["type"] == "definition-ref"}
@@ -179,7 +179,10 @@ class Definitions:
         return core_schema.definitions_schema(made, needed) if refs else schema
 
     def walk(self, schema: Schema, through: frozenset[str] | None = None) -> Iterator[Schema]:
-        """The schema and all inside it, each once, through references; or only through such kinds of schema."""
+        """Yield the schema and all schemas inside it, each once, through references.
+
+        With `through`, only look inside these kinds of schema.
+        """
         parts, seen = [schema], {id(schema)}
         while parts:
             part = parts.pop()
@@ -194,10 +197,10 @@ class Definitions:
                     parts.append(one)
 
     def sees_siblings(self, schema: Schema) -> bool:
-        """What validates this part of a field asks for the fields before it.
+        """Return whether a validator of this part of a field asks for the fields before it.
 
-        A class inside has fields of its own, and what is around it by its own doing (`model_validator`) is judged with
-        it: pydantic hands those the fields of the outer class, by accident of where the class is used.
+        A class inside has fields of its own, and its own validators (`model_validator`) are judged with it: Pydantic
+        hands them the fields of the outer class only because of the place where the class is used.
         """
         parts, seen = [schema], {id(schema)}
         while parts:
@@ -214,7 +217,7 @@ class Definitions:
 
 
 def is_class(schema: Schema) -> bool:
-    """A class with fields, and its own validators: these stand inside of what has its name."""
+    """Return whether this is a class with fields, maybe inside its own validators, which carry its name then."""
     has_name = "ref" in schema
     while has_name and schema["type"] in FUNCTIONS and "schema" in schema:
         schema = schema["schema"]
@@ -222,7 +225,7 @@ def is_class(schema: Schema) -> bool:
 
 
 def inside(schema: Schema) -> Iterator[Schema]:
-    """The schemas that stand directly in this one. The fields of a class count as schemas."""
+    """Yield the schemas directly inside this one. The fields of a class count as schemas."""
     for key, value in schema.items():
         if key in SILENT:
             continue
@@ -233,44 +236,44 @@ def inside(schema: Schema) -> Iterator[Schema]:
         for part in parts:
             inner = part[0] if is_list(part) else part  # a branch of a union may come with a label
             if is_dict(inner):
-                yield inner if "type" in inner else inner.get("schema", ANY)  # what has no type is a parameter
+                yield inner if "type" in inner else inner.get("schema", ANY)  # a parameter has no type
 
 
 def is_dict(value: object) -> TypeGuard[dict[Any, Any]]:
-    """So that type checkers do not ask of what."""
+    """Return whether this is a dict, in a form that type checkers accept."""
     return isinstance(value, dict)
 
 
 def is_list(value: object) -> TypeGuard[list[Any]]:
-    """The same for lists, and tuples that are used like lists."""
+    """Return whether this is a list, or a tuple that is used like one."""
     return isinstance(value, (list, tuple))
 
 
 def is_wrapper(schema: Schema) -> bool:
-    """What the schema says, it says of the value that the one inside makes: nobody looks at the input before that."""
+    """Return whether the schema only works on the value of the schema inside, and never looks at the input."""
     kind = schema["type"]
     if kind == "default":
         return bool(schema.get("on_error", "raise") == "raise")
     if kind == "model":
-        return not schema.get("custom_init")  # an __init__ of the user's wants to see the input
+        return not schema.get("custom_init")  # an __init__ of the user's sees the input
     if kind == "missing-sentinel":
         return "schema" in schema
     return kind in {"nullable", "function-after", "custom-error", "dataclass"}
 
 
 def is_with_info(schema: Schema) -> bool:
-    """A validator that also gets to know where it stands, and the fields before it."""
+    """Return whether this is a validator that also gets the field name and the fields before it."""
     return schema["type"] in FUNCTIONS and schema["function"]["type"] == "with-info"
 
 
 def marks_of(schema: Schema) -> frozenset[str]:
-    """The names of our markers on this very schema."""
+    """Return the names of the markers on this schema itself."""
     metadata: dict[str, Any] = schema.get("metadata") or {}
     return frozenset(metadata.get(MARKS, ()))
 
 
 def calls_back(schema: Schema) -> bool:
-    """Validating may run code of the user's. Of pydantic's own functions some count as the user's, too."""
+    """Return whether validating may run code of the user's. Some of Pydantic's own functions count as such, too."""
     kind = schema["type"]
     if kind == "default":
         return "default_factory" in schema
@@ -282,19 +285,19 @@ def calls_back(schema: Schema) -> bool:
 
 
 def may_omit(schema: Schema, definitions: Definitions) -> bool:
-    """An element of this schema may turn out not to be one: validators can say so, and `OnErrorOmit`."""
+    """Return whether validation may omit an item of this schema: validators can do so, and `OnErrorOmit`."""
     return any(
         part["type"] in FUNCTIONS or part.get("on_error") == "omit" for part in definitions.walk(schema, ONE_VALUE)
     )
 
 
 def is_strict(schema: Schema, config: Config) -> bool:
-    """Nothing is taken for something else here."""
+    """Return whether the schema is strict, and converts nothing."""
     return bool(schema.get("strict", config.get("strict", False)))
 
 
 def is_plain(schema: Schema, config: Config) -> bool:
-    """A leaf without any limits."""
+    """Return whether this is a leaf without any limits."""
     if not schema.keys() <= DESCRIPTION:
         return False
     if schema["type"] == "float":
@@ -303,7 +306,7 @@ def is_plain(schema: Schema, config: Config) -> bool:
 
 
 def kinds_of_leaf(schema: Schema, config: Config) -> frozenset[str]:
-    """The kinds of JSON value that may become this leaf: none is left out, one too many does no harm."""
+    """Return the kinds of JSON value that may become this leaf: all of them; one too many does no harm."""
     kind = schema["type"]
     if kind == "str" and schema.get("coerce_numbers_to_str", config.get("coerce_numbers_to_str")):
         return NUMBERS
@@ -327,19 +330,19 @@ def kinds_of_leaf(schema: Schema, config: Config) -> frozenset[str]:
 
 
 def listed_values(schema: Schema) -> list[object]:
-    """The values of a literal or an enum, as they are in the text."""
+    """Return the values of a literal or an enum, as they are in the text."""
     values: list[Any] = schema["expected"] if schema["type"] == "literal" else schema["members"]
     return [value.value if isinstance(value, enum.Enum) else value for value in values]
 
 
 def unlisted(schema: Schema) -> bool:
-    """An enum that takes more than it lists."""
+    """Return whether an enum accepts more values than it lists."""
     missing: Any = schema["cls"]._missing_
     return "missing" in schema or missing.__func__ is not enum.Enum.__dict__["_missing_"].__func__
 
 
 def keys_of(name: str, field: Schema, config: Config) -> list[str] | None:
-    """The keys under which a field may come, the one that wins first; None where it is looked for further inside."""
+    """Return the keys of a field, the winning one first; None if a path leads further inside."""
     alias = field.get("validation_alias")
     if alias is None:
         return [name]
@@ -355,7 +358,7 @@ def keys_of(name: str, field: Schema, config: Config) -> list[str] | None:
 
 
 def extra_behaviour(schema: Schema, config: Config) -> str:
-    """What becomes of keys that are no fields: "ignore", "allow" or "forbid"."""
+    """Return the rule for extra keys: "ignore", "allow" or "forbid"."""
     behaviour: str = schema.get("extra_behavior") or config.get("extra_fields_behavior") or "ignore"
     return behaviour
 
@@ -364,7 +367,7 @@ def extra_behaviour(schema: Schema, config: Config) -> str:
 
 
 def branches_of(schema: Schema) -> dict[Any, Schema]:
-    """The branches by their tags. A tag may stand for another one."""
+    """Return the branches by their tags. A tag may be an alias of another one."""
     choices: dict[Any, Any] = schema["choices"]
     branches: dict[Any, Schema] = {}
     for tag, choice in choices.items():
@@ -375,7 +378,7 @@ def branches_of(schema: Schema) -> dict[Any, Schema]:
 
 
 def discriminator_key(schema: Schema) -> str | None:
-    """The one key that has the tag; None where there may be several, or it is not simply under a key."""
+    """Return the one key of the tag; None if there are several, or a path leads to the tag."""
     discriminator: Any = schema["discriminator"]
     while is_list(discriminator) and len(discriminator) == 1:  # a path of one step, or a list of one path
         discriminator = discriminator[0]
@@ -383,7 +386,7 @@ def discriminator_key(schema: Schema) -> str | None:
 
 
 def tags_of(schema: Schema, config: Config, key: str, shapes: Mapping[Any, Shape]) -> dict[tuple[str, object], Shape]:
-    """The branches by kind and value of the tag, as pydantic itself tells them apart; none if some cannot be told."""
+    """Return the branches by kind and value of the tag, as Pydantic itself decides; none if a branch has no tag."""
     order = list(shapes)
     indices: Any = {tag: _constant(index) for index, tag in enumerate(order)}
     settings: Any = config
@@ -408,7 +411,7 @@ def _constant(index: int) -> Any:
 
 
 def _spellings(value: object) -> list[object]:
-    """What may be written for a tag, and perhaps a little more."""
+    """Return the values that the text may have for a tag, and maybe a few more."""
     if isinstance(value, str):
         return [str(value)]
     if isinstance(value, int):

@@ -90,9 +90,9 @@ if tuple(map(int, VERSION.split(".")[:2])) < (2, 14):
     raise ImportError("Pydantic types need pydantic 2.14 or later: pip install -U 'unspool[pydantic]'")
 
 FIELDS: Final = frozenset({"model-fields", "dataclass-args", "typed-dict"})
-# What only looks at text if nothing else takes it: a string is a string before it is a number.
+# In a smart union, a string is a string before it is one of these.
 SECOND_TO_TEXT: Final = frozenset({"int", "float", "bool"})
-TRANSPARENT: Final = frozenset({"default", "custom-error", "missing-sentinel"})  # a value passes them as it is
+TRANSPARENT: Final = frozenset({"default", "custom-error", "missing-sentinel"})  # these leave a value as it is
 MAX_WRAPPERS: Final = 1000
 
 
@@ -108,24 +108,24 @@ NOTHING: Final[Schema] = {"type": "none"}
 
 
 class TypePlace(NamedTuple):
-    """Where a part stands."""
+    """The place of a part inside the type."""
 
     path: str = "$"
     depth: int = 0
     is_lenient: bool = False
-    """Only to be shown: it is judged with something around it."""
+    """The part is only shown here: it is judged together with something around it."""
     may_be_absent: bool = False
-    """The type is of use even if nothing fits here."""
+    """The type is useful even if nothing fits here."""
 
     def below(self, step: str, *, may_be_absent: bool = False) -> TypePlace:
-        """A place inside."""
+        """Return a place inside this one."""
         if self.depth >= MAX_DEPTH:
             raise OptionsError(f"{self.path}: nested deeper than {MAX_DEPTH}")
         return TypePlace(self.path + step, self.depth + 1, self.is_lenient, may_be_absent)
 
 
 class TypePart(NamedTuple):
-    """A core schema, what stands around it (the outermost first), the config that holds for it, and its place."""
+    """One part of a type: a core schema, the wrappers around it (the outermost first), its config, and its place."""
 
     definitions: Definitions
     schema: Schema
@@ -148,29 +148,29 @@ class TypePart(NamedTuple):
 
     @property
     def has_effects(self) -> bool:
-        """The value is not the one that its schema makes: something is made of that."""
+        """Whether a wrapper makes another value of the one that the schema makes."""
         return any(wrapper["type"] in EFFECTS for wrapper in self.around)
 
     @property
     def owner(self) -> Schema | None:
-        """The class that is made of the fields."""
+        """The schema of the class that the fields belong to."""
         classes = [wrapper for wrapper in self.around if wrapper["type"] in ("model", "dataclass")]
         return classes[-1] if classes else None
 
     def calls_back(self) -> bool:
-        """Judging this part may run code of the user's."""
-        around = [one for one in self.around if one["type"] != "default"]  # nobody asks for one where a value is
+        """Return whether judging this part may run code of the user's."""
+        around = [one for one in self.around if one["type"] != "default"]  # there is a value, so no default runs
         return any(map(calls_back, around)) or any(map(calls_back, self.definitions.walk(self.schema)))
 
     def judge(self) -> Callable[[Node], object]:
-        """Judges a closed node as it was written. Of what is only shown, nothing that would run the user's code."""
+        """Return a `make` that judges a closed node as it was written. A lenient part never runs code of the user's."""
         if self.is_lenient and self.calls_back():
             return _hidden
         core = {key: value for key, value in self.schema.items() if key != "ref"}
         return as_written(lambda: self.definitions.standalone(wrapped(self.around, core)), self.config)
 
     def assemble(self, core: Schema, *, as_json: bool = False) -> Callable[[Any], object]:
-        """Makes the value of those of its children: `core` has `any` for what they are."""
+        """Return a `make` for a container of judged children: `core` has `any` in place of their schemas."""
         as_json = as_json or any(map(is_with_info, self.around))
         core = {key: value for key, value in core.items() if key not in ("ref", "serialization")}
         if not as_json:
@@ -179,7 +179,7 @@ class TypePart(NamedTuple):
         return of_parts(self.definitions.standalone(whole), {}, as_json=as_json)
 
     def shown(self, show: Callable[[Any], object] | None) -> Callable[[Any], object] | None:
-        """Shows a half-filled container, also where it is the root of a model."""
+        """Return a `show` for a half-filled container, even if it is the root of a model."""
         roots = [root_builder(one["cls"]) for one in self.around if one["type"] == "model" and one.get("root_model")]
         if not roots:
             return show
@@ -195,11 +195,11 @@ class TypePart(NamedTuple):
         return show_rooted
 
     def or_null(self, shape: Shape) -> Shape:
-        """The shape, and null where the wrappers allow it."""
+        """Return the shape, or a union with null if the wrappers allow it."""
         return UnionShape([self.null(), shape], self.judge(), is_lenient=self.is_lenient) if self.is_nullable else shape
 
     def null(self) -> Shape:
-        """What becomes of null, where the wrappers allow it."""
+        """Return the shape of null, for wrappers that allow it."""
         kinds = [wrapper["type"] for wrapper in self.around]
         outer = self._replace(schema=NOTHING, around=self.around[: kinds.index("nullable")])
         make = outer.judge() if outer.has_effects else None
@@ -210,7 +210,7 @@ def _hidden(node: Node) -> object:
     raise ShapeError.of("not_shown", "a complete value")
 
 
-# The whole type
+# The type
 
 
 class PydanticDescriber:
@@ -229,7 +229,7 @@ class PydanticDescriber:
         around: tuple[Schema, ...] = (),
         marks: frozenset[str] = frozenset(),
     ) -> Shape:
-        """The shape of a part of the type; `around` and `marks` are what stands around it elsewhere."""
+        """Return the shape of a part of the type. `around` and `marks` are the wrappers and markers outside of it."""
         for _ in range(MAX_WRAPPERS):
             marks |= marks_of(schema)
             kind = schema["type"]
@@ -254,7 +254,7 @@ class PydanticDescriber:
         raise OptionsError(f"{place.path}: more than {MAX_WRAPPERS} wrappers around a value")
 
     def _by_name(self, ref: str, place: TypePlace, around: tuple[Schema, ...], whole_items: bool) -> Shape:
-        """What a name stands for, each time the same: so a type may contain itself."""
+        """Return the shape of a definition, the same one each time, so that a type may contain itself."""
         around = tuple([one for one in around if one["type"] not in TRANSPARENT])
         key = (ref, place.is_lenient, whole_items, *map(id, around))
         named = self._named.get(key)
@@ -319,7 +319,7 @@ class PydanticDescriber:
         if len(branches) == 1:
             branches *= 2  # the tag counts even if there is no choice
         if any(not self._is_object(choice) for choice in by_tag.values()):
-            # A branch that takes other kinds, too, is not asked: there would be no tag.
+            # A branch may accept other kinds, too, but such a value has no tag, and Pydantic refuses it.
             other = ALL_KINDS - {OBJECT}
             branches.append(LeafShape(other, "an object", make=part.judge(), is_lenient=part.is_lenient))
         if part.is_nullable:
@@ -343,17 +343,17 @@ class PydanticDescriber:
                 break
         return schema["type"] in FIELDS
 
-    # What wants to see what was written
+    # Parts that are judged as a whole
 
     def _whole(self, part: TypePart) -> Shape:
         if part.is_lenient:
             return self._lenient(part)
-        # Only what is open is shown so, and null never is.
+        # This shape only shows open values, and null is never open.
         shown = self._lenient(part._replace(around=_without_null(part)))
         return DeferredShape(part.judge(), ALL_KINDS, shown=None if isinstance(shown, IgnoredShape) else shown)
 
     def _lenient(self, part: TypePart) -> Shape:
-        """How it is shown until it is judged, as far as that can be told."""
+        """Return the shape that shows the part until it is judged; IGNORED if there is nothing to show."""
         part = part._replace(place=part.place._replace(is_lenient=True))
         schema, kind = part.schema, part.kind
         if kind == "tagged-union":
@@ -374,7 +374,7 @@ class PydanticDescriber:
 def _marked(shape: Shape, marks: frozenset[str], place: TypePlace) -> Shape:
     if "Atomic" not in marks:
         return shape
-    reference = RefShape()  # the shape may be that of a class, and the marker is for this place only
+    reference = RefShape()  # the shape may belong to a class, and the marker is for this field only
     reference.target = shape
     reference.is_atomic = True
     reference.is_lenient = place.is_lenient
@@ -417,7 +417,11 @@ SIMPLE: Final = (str, int, float, bool, type(None))
 
 
 def leaf(part: TypePart, early: bool) -> Shape:
-    """The shape of a leaf. What has to ask the user's code is not shown before it is judged."""
+    """Return the shape of a leaf. Pydantic judges it as it was written, so that its rules for JSON hold.
+
+    Pydantic is not asked if the value is certain anyway. A leaf that runs code of the user's is not shown before it is
+    judged.
+    """
     schema, config, kind = part.schema, part.config, part.kind
     kinds = kinds_of_leaf(schema, config)
     if part.is_nullable:
@@ -440,7 +444,7 @@ def leaf(part: TypePart, early: bool) -> Shape:
 
 
 def _max_length(part: TypePart) -> int | None:
-    """From where on a string can only be wrong. White space at the ends may not count."""
+    """Return the length beyond which a string can only be wrong, unless white space at its ends is stripped."""
     schema, config = part.schema, part.config
     if part.kind != "str" or schema.get("strip_whitespace", config.get("str_strip_whitespace")):
         return None
@@ -449,7 +453,7 @@ def _max_length(part: TypePart) -> int | None:
 
 
 def _listed(part: TypePart, kinds: frozenset[str], early: bool) -> Shape:
-    """A literal or an enum. Whoever lists all of its strings lets a wrong one be told by its first characters."""
+    """Return the shape of a literal or an enum. If all strings are listed, the first wrong character is enough."""
     schema = part.schema
     if part.kind == "enum" and unlisted(schema):
         return DeferredShape(part.judge(), is_lenient=part.is_lenient)
@@ -459,7 +463,7 @@ def _listed(part: TypePart, kinds: frozenset[str], early: bool) -> Shape:
     functions = [one["function"]["function"] for one in part.around if one["type"] in FUNCTIONS]
     has_class = any(one["type"] in ("model", "dataclass") for one in part.around)
     texts: dict[str, object] | None = None
-    # Numbers may be written as text. And what a validator makes of a value is not known before it has been asked.
+    # Numbers may come as text, and only the validator knows the value that it makes.
     if schema.get("sub_type") not in ("int", "float") and not has_class and all(map(_only_reads, functions)):
         texts = _texts(part, values)
         if not texts:
@@ -475,11 +479,11 @@ def _listed(part: TypePart, kinds: frozenset[str], early: bool) -> Shape:
 
 
 def _only_reads(function: object) -> bool:
-    return isinstance(function, attrgetter)  # so pydantic takes the values of an enum
+    return isinstance(function, attrgetter)  # this is how Pydantic reads the values of an enum
 
 
 def _texts(part: TypePart, values: list[object]) -> dict[str, object]:
-    """All strings that stand for one of the values, and what pydantic makes of them."""
+    """Return all strings that mean one of the values, with the values that Pydantic makes of them."""
     judge = part.judge()
     texts: dict[str, object] = {}
     for value in values:
@@ -487,7 +491,7 @@ def _texts(part: TypePart, values: list[object]) -> dict[str, object]:
             try:
                 texts[str(value)] = judge(StringNode(0, 0, True, str(value)))
             except ShapeError:
-                continue  # pydantic does not take this one from JSON
+                continue  # Pydantic does not accept this one in JSON
     return texts
 
 
@@ -502,7 +506,7 @@ def _class_name(schema: Schema) -> str:
     return str(getattr(cls, "__name__", cls))
 
 
-# Where the result is certain
+# Leaves with a certain value
 
 
 def _quick_int(judge: Callable[[Node], object]) -> Callable[[Node], object]:
@@ -537,7 +541,7 @@ _QUICK: Final = {"int": _quick_int, "float": _quick_float, "bool": _quick_bool}
 
 
 def _hashed(make: Callable[[list[object]], object]) -> Callable[[list[object]], object]:
-    """Half-filled values may be such as cannot be hashed; then the list itself is shown."""
+    """Return a `show` that falls back to the list itself, because half-filled values may not be hashable."""
 
     def show(items: list[object]) -> object:
         try:
@@ -561,7 +565,7 @@ MAPPINGS: Final[dict[str, Callable[[dict[object, object]], object] | None]] = {
 
 
 def array(part: TypePart, describe: Describe, whole_items: bool) -> ArrayShape:
-    """A list, a set or a deque."""
+    """Return the shape of a list, a set or a deque."""
     schema = part.schema
     items: Schema = schema.get("items_schema", ANY)
     shape = describe(items, part.config, part.place.below("[*]"))
@@ -569,7 +573,7 @@ def array(part: TypePart, describe: Describe, whole_items: bool) -> ArrayShape:
     show = part.shown(ARRAYS[part.kind])
     is_bare = part.kind == "list" and not part.has_effects and not {"min_length", "max_length"} & schema.keys()
     make = show if part.is_lenient or is_bare else part.assemble({**schema, "items_schema": ANY})
-    # A set counts what is left of it, and what is left out counts nowhere.
+    # Equal items count once in a set, and omitted items do not count at all.
     most: int | None = None if omits or part.kind != "list" else schema.get("max_length")
     expected = "an array" if most is None else f"an array of at most {most} items"
     return ArrayShape(
@@ -584,7 +588,7 @@ def array(part: TypePart, describe: Describe, whole_items: bool) -> ArrayShape:
 
 
 def mapping(part: TypePart, describe: Describe) -> MapShape:
-    """An object with any keys."""
+    """Return the shape of an object with any keys."""
     schema = part.schema
     keys: Schema = schema.get("keys_schema", ANY)
     values: Schema = schema.get("values_schema", ANY)
@@ -602,13 +606,13 @@ def mapping(part: TypePart, describe: Describe) -> MapShape:
     else:
         hollow = {**schema, "keys_schema": ANY, "values_schema": ANY}
         make = part.assemble(hollow)
-    # Different keys may turn out to be one.
+    # Two spellings may become one key.
     most: int | None = schema.get("max_length") if has_plain_keys and not omits else None
     return MapShape(shape, check_key=check_key, show=show, make=make, max_keys=most, is_lenient=part.is_lenient)
 
 
 def any_calls_back(schema: Schema, part: TypePart) -> bool:
-    """Judging by this schema may run code of the user's."""
+    """Return whether judging by this schema may run code of the user's."""
     return part._replace(schema=schema, around=()).calls_back()
 
 
@@ -616,7 +620,7 @@ def any_calls_back(schema: Schema, part: TypePart) -> bool:
 
 
 def tuple_of(part: TypePart, describe: Describe, whole_items: bool) -> TupleShape:
-    """A tuple. Its places are counted from the beginning, so nothing may stand behind a part of any length."""
+    """Return the shape of a tuple. Items are counted from the start, so the variadic part has to come last."""
     schema = part.schema
     items: list[Schema] = schema["items_schema"]
     variadic: int | None = schema.get("variadic_item_index")
@@ -638,7 +642,7 @@ def tuple_of(part: TypePart, describe: Describe, whole_items: bool) -> TupleShap
 
 
 def named_tuple(part: TypePart, describe: Describe) -> Shape:
-    """A named tuple. Its fields go by their keys where it is an object, and by their places where it is an array."""
+    """Return the shape of a named tuple: an object with keys, or an array with an item per field."""
     fields: list[Schema] = part.schema["fields"]
     names: list[str] = [field["name"] for field in fields]
     keys: list[str] = []
@@ -659,7 +663,7 @@ def named_tuple(part: TypePart, describe: Describe) -> Shape:
         key: Field(key, shape, field["schema"]["type"] != "default", holds_back(field["schema"]))
         for key, shape, field in zip(keys, shapes, fields, strict=True)
     }
-    if part.is_lenient:  # where something is left out of an array, the places say nothing
+    if part.is_lenient:  # an index says nothing once a hidden item is left out
         return ObjectShape(by_key, show_object, show_object, extra=IGNORED, is_lenient=True)
     make = part.assemble({**part.schema, "fields": [_hollow_item(field) for field in fields]})
     show_array = part.shown(lambda items: build(dict(zip(names, items, strict=False))))
@@ -681,7 +685,7 @@ MARKED: Final = frozenset(
 
 
 class NeedsWholeError(Exception):
-    """The object cannot be put together from its fields: pydantic has to see it as it was written."""
+    """The value cannot be put together from its parts: Pydantic has to see it as it was written."""
 
 
 class Member(NamedTuple):
@@ -691,18 +695,21 @@ class Member(NamedTuple):
     field: Schema
     keys: list[str]
     around: list[Schema]
-    """What is judged with the object: the default, and validators that ask for the fields before."""
+    """The wrappers that are judged with the object: the default, and validators that ask for the fields before."""
     schema: Schema
-    """What is judged when the field closes."""
+    """The rest, which is judged when the field closes."""
     is_required: bool
     is_late: bool
-    """It is judged with the object altogether."""
+    """The whole field is judged with the object."""
     checks_default: bool
     holds_back: bool
 
 
 def object_with_fields(part: TypePart, describe: Describe) -> ObjectShape:
-    """The shape of a model, a dataclass or a typed dict."""
+    """Return the shape of a model, a dataclass or a typed dict.
+
+    The values go to Pydantic under the keys of the text, and Pydantic itself decides which key wins.
+    """
     schema = part.schema
     config: Config = schema.get("config", {}) if part.kind == "typed-dict" else part.config
     if "extras_keys_schema" in schema and not part.is_lenient:
@@ -727,7 +734,7 @@ def object_with_fields(part: TypePart, describe: Describe) -> ObjectShape:
 def _members(part: TypePart, config: Config) -> Iterator[Member]:
     for name, field in _named_fields(part.schema):
         if not field.get("init", True):
-            continue  # whatever comes under this name is an extra key
+            continue  # this name is an extra key
         keys = keys_of(name, field, config)
         if keys is None:
             if part.is_lenient:
@@ -747,7 +754,7 @@ def _members(part: TypePart, config: Config) -> Iterator[Member]:
 
 
 def checks_default(schema: Schema, config: Config) -> bool:
-    """The default of a field is validated, too, when it is used."""
+    """Return whether the default of a field is validated when it is used."""
     return schema["type"] == "default" and bool(schema.get("validate_default", config.get("validate_default")))
 
 
@@ -760,7 +767,7 @@ def _named_fields(schema: Schema) -> Iterator[tuple[str, Schema]]:
 
 
 def _split(schema: Schema) -> tuple[list[Schema], Schema]:
-    """What is judged with the object, and the rest."""
+    """Split a schema into the wrappers that are judged with the object, and the rest."""
     around: list[Schema] = []
     if schema["type"] == "default" and schema.get("on_error", "raise") == "raise":
         around.append(schema)
@@ -776,7 +783,7 @@ def _split(schema: Schema) -> tuple[list[Schema], Schema]:
 
 
 def holds_back(schema: Schema) -> bool:
-    """The object is not shown before this field is. The marker may be on a branch of a union."""
+    """Return whether the object is hidden until this field is shown. The marker may be on a branch of a union."""
     parts = [schema]
     while parts:
         part = parts.pop()
@@ -791,11 +798,11 @@ def _fields(
     member: Member, part: TypePart, config: Config, extra: str, describe: Describe
 ) -> Iterator[tuple[str, Field]]:
     place = part.place.below(f".{member.name}", may_be_absent=not member.is_required)
-    # As it is where it can be: a schema that is made anew would be another one each time a type contains itself.
+    # The original schema if possible: a new one would differ each time a type contains itself.
     schema = member.schema if any(map(is_with_info, member.around)) else member.field["schema"]
     shape = describe(schema, config, place)
     for index, key in enumerate(member.keys):
-        # A later key is judged with the object: an earlier one may come yet, and then this one is no field at all.
+        # A later key is judged with the object: an earlier key may still come, and then this one is not the field.
         is_late = member.is_late or (index > 0 and extra != "forbid")
         if is_late and not part.is_lenient:
             judged: Shape = _late_shape(describe(schema, config, place._replace(is_lenient=True)))
@@ -821,7 +828,7 @@ def _extras(part: TypePart, config: Config, extra: str, describe: Describe) -> S
     return AnyShape() if schema is None else describe(schema, config, part.place.below("[*]", may_be_absent=True))
 
 
-# What becomes of the values
+# The value of an object
 
 
 def _make(part: TypePart, members: list[Member], config: Config, extra: str) -> Callable[[dict[str, object]], object]:
@@ -835,8 +842,8 @@ def _make(part: TypePart, members: list[Member], config: Config, extra: str) -> 
     is_late = any(_may_be_late(member, extra) for member in members)
     if extra == "allow" and is_late:
         if part.kind == "dataclass-args":
-            raise NeedsWholeError  # it knows no schema for extras
-        # Of two keys for one field, the one that loses is an extra.
+            raise NeedsWholeError  # such a schema has no place for a schema of extras
+        # If two keys lead to one field, the losing key is an extra.
         core["extras_schema"] = late(part.schema.get("extras_schema", ANY))
     elif "extras_schema" in core:
         core["extras_schema"] = ANY
@@ -888,7 +895,7 @@ def _show(part: TypePart, config: Config, members: list[Member], extra: str) -> 
                 continue
             if name is None:
                 extras[key] = shown
-            elif rank <= ranks.get(name, rank):  # of several keys for one field the first wins
+            elif rank <= ranks.get(name, rank):  # the first of several keys for one field wins
                 there[name] = shown
                 ranks[name] = rank
         return build(there, extras) if holding <= there.keys() else HIDDEN
@@ -910,7 +917,7 @@ def _dict(there: dict[str, object], extras: Mapping[str, object] | None = None) 
 
 
 def _written(fields: Mapping[str, Schema]) -> dict[str, Schema]:
-    """How leaves are written out: as in a whole value, or null. Everything else as it stands."""
+    """Return the schemas that serialize leaves: as in a whole value, or null. Other fields are written as they are."""
     leaves: dict[str, Schema] = {}
     for name, field in fields.items():
         schema: Schema = field["schema"]
