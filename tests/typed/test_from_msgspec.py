@@ -1,4 +1,4 @@
-"""from_msgspec.py: msgspec's types while they are written; msgspec itself is the judge of what they are in the end."""
+"""from_msgspec: msgspec's types while they are written; msgspec itself is the judge of what they are in the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""typed/items.py: the finished elements of an array, one by one, each made once, none of them kept."""
+"""items and aitems: the complete elements of an array, one by one, each made once, none of them kept."""
 
 from __future__ import annotations
 

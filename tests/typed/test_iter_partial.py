@@ -1,4 +1,4 @@
-"""typed/partials.py: iter_partial and aiter_partial, one outcome for each fragment that changed something visible."""
+"""iter_partial and aiter_partial: one outcome for each fragment that changed something visible."""
 
 from __future__ import annotations
 

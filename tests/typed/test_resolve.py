@@ -1,4 +1,4 @@
-"""typed/resolve.py: shapes made by hand and at random, over every prefix, from caches and afresh."""
+"""resolve: shapes made by hand and at random, over every prefix, from caches and afresh."""
 
 from __future__ import annotations
 

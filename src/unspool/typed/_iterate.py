@@ -78,7 +78,11 @@ def from_msgspec(type: Any, *, early: bool = False) -> Shape:
     return shape_of(type, early)
 
 
-def from_json_schema(schema: dict[str, Any] | bool, *, early: bool = False) -> Shape:
+@overload
+def from_json_schema(schema: dict[str, Any], *, early: bool = ...) -> Shape: ...
+@overload
+def from_json_schema(schema: bool, *, early: bool = ...) -> Shape: ...
+def from_json_schema(schema: object, *, early: bool = False) -> Shape:
     """Return the shape of the values that a JSON Schema accepts: plain values, as `json.loads` returns them.
 
     ``$schema`` names the draft: 2020-12, the default, or 7. With `early`, a string is shown before its end once only
@@ -122,7 +126,7 @@ def partial(type: Any, *, early: bool = False) -> Resolver[Any]:
     if isinstance(type, Shape):
         return Resolver(type)
     if isinstance(type, (dict, bool)):
-        return Resolver(from_json_schema(cast("dict[str, Any] | bool", type), early=early))
+        return Resolver(from_json_schema(cast("Any", type), early=early))
     msgspec = sys.modules.get("msgspec")
     if msgspec is not None and isinstance(type, msgspec.StructMeta):
         return Resolver(from_msgspec(type, early=early))

@@ -333,6 +333,7 @@ MARKS: Final = "unspool"
 """The key in the metadata of a Pydantic core schema that holds the names of its markers."""
 
 
+@mypyc_attr(native_class=False)  # users may copy and pickle types with markers in them
 class Marker:
     """The base class of the markers: the class itself and its instances mean the same.
 
@@ -350,18 +351,21 @@ class Marker:
         return {**schema, "metadata": {**metadata, MARKS: (*metadata.get(MARKS, ()), cls.__name__)}}
 
 
+@mypyc_attr(native_class=False)
 class Atomic(Marker):
     """Show a value only when it is complete: ``Annotated[Address, Atomic]``."""
 
     __slots__ = ()
 
 
+@mypyc_attr(native_class=False)
 class NotNull(Marker):
     """Hide an object until this field of it is shown: ``Annotated[str, NotNull]``."""
 
     __slots__ = ()
 
 
+@mypyc_attr(native_class=False)
 class WholeItems(Marker):
     """Show only complete items of an array: ``Annotated[list[Day], WholeItems]``."""
 
