@@ -60,7 +60,7 @@ CALLS: list[Any] = []
 
 
 def told(name: str) -> Callable[[Any, ValidationInfo], Any]:
-    """A validator that remembers all that it is told."""
+    """A validator that remembers all its arguments."""
 
     def remember(value: Any, info: ValidationInfo) -> Any:
         CALLS.append((name, repr(value), repr(info.data), info.mode, info.field_name))
