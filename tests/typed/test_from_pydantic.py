@@ -10,6 +10,7 @@ import copy
 import dataclasses
 import enum
 import json
+import pickle
 import subprocess
 import sys
 from abc import ABC
@@ -509,6 +510,14 @@ def test_markers_say_what_is_shown(prefix: str, expected: Any) -> None:
     name = prefix[2 : prefix.index('"', 2)]
     assert getattr(shown(Marked, prefix), name) == expected
     assert shown(Marked, '{"plain": {"subtitle": "a').plain.subtitle == "a"
+
+
+def test_markers_can_be_copied_and_pickled() -> None:
+    """As other things in annotations can: in both builds."""
+    for marker in (Atomic, Atomic(), NotNull(), WholeItems()):
+        hint: Any = Annotated[str, marker]
+        for copied in (copy.deepcopy(hint), pickle.loads(pickle.dumps(hint))):
+            assert type(copied.__metadata__[0]) is type(marker)
 
 
 def test_markers_change_nothing_for_pydantic() -> None:

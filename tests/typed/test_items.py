@@ -30,7 +30,7 @@ from unspool import (
     parse_chunk,
 )
 from unspool.typed import Complete, InvalidError, aitems, items, partial, resolve
-from unspool.typed._shape import AnyShape, ArrayShape, DeferredShape, UnionShape
+from unspool.typed._shape import AnyShape, ArrayShape, DeferredShape, UnionShape, json_text
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator
@@ -200,6 +200,14 @@ def test_whole_values_only(collect: Any) -> None:
         calls.seen.clear()
         assert collect(shape, one_by_one('[{"a": [1]}, {"b": 2}]')).values == [{"a": [1]}, {"b": 2}]
         assert calls.seen == [0, 0]
+
+
+@both
+def test_elements_keep_their_spelling(collect: Any) -> None:
+    """A shape sees the nodes of the text itself: numbers as they are spelled, and every occurrence of a key."""
+    whole = '[1.50, {"a": 1e2, "a": [-0]}, "\\u00e9"]'
+    for fragments in ([whole], one_by_one(whole)):
+        assert collect(DeferredShape(json_text), fragments).values == ["1.50", '{"a":1e2,"a":[-0]}', '"é"']
 
 
 @both
