@@ -13,8 +13,7 @@ import jsonschema_rs
 
 from tests.support.schemas import CASES
 from unspool import Options, create_state, finalize, parse_chunk
-from unspool.typed import Complete, resolve
-from unspool.typed._from_json_schema import from_json_schema
+from unspool.typed import Complete, from_json_schema, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 
 from tests.support import schemas
 from unspool import create_state, finalize, parse_chunk
-from unspool.typed import Complete, Missing, resolve
-from unspool.typed._from_json_schema import from_json_schema
+from unspool.typed import Complete, Missing, from_json_schema, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,7 +67,7 @@ def check(shape: Shape, is_valid: bool, value: Any, *, ascii_only: bool = True, 
 
 
 def grew(before: Any, after: Any) -> bool:
-    """What was shown is still there: strings and arrays longer at most, objects with more keys at most."""
+    """Shown values stay: strings and arrays may grow, and objects may get more keys."""
     if isinstance(before, str) and isinstance(after, str):
         return after.startswith(before)
     if isinstance(before, list) and isinstance(after, list):
@@ -235,7 +234,7 @@ def is_endless(document: dict[str, Any]) -> bool:
 
 @given(st.integers(0, 2**32))
 def test_law_18_random_schemas(seed: int) -> None:
-    """Law 18, for schemas in which everything stands beside everything."""
+    """Law 18, for schemas that combine all keywords at random."""
     judged = 0
     for part in range(200):
         random = Random(f"{seed} {part}")

@@ -79,8 +79,8 @@ def cases_of(library: str) -> list[Case]:
 @cache
 def shape_of(library: str, name: str, early: bool) -> Shape:
     """The shape of a type, made once."""
-    if library == "msgspec":  # asked by name: a plain list or dict could be anybody's
-        from unspool.typed._from_msgspec import from_msgspec
+    if library == "msgspec":  # asked by name: a plain list or dict could belong to any library
+        from unspool.typed import from_msgspec
 
         return from_msgspec(type_of(library, name), early=early)
     return partial(type_of(library, name), early=early).shape
@@ -238,7 +238,7 @@ def states_of(text: str) -> list[ParserState]:
 
 
 def stream(shape: Shape, states: list[ParserState]) -> list[Resolution[Any]]:
-    """What one state after the other is worth, each from the cache of the one before."""
+    """Return the resolutions of consecutive states, each from the cache of the one before."""
     resolutions: list[Resolution[Any]] = []
     cache: Cache | None = None
     for state in states:
@@ -251,7 +251,7 @@ def stream(shape: Shape, states: list[ParserState]) -> list[Resolution[Any]]:
 
 
 def parts(value: Any) -> tuple[Any, ...] | None:
-    """What a value of one of the libraries is made of: names and values; None for what has no parts."""
+    """Return the parts of a value of one of the libraries, names and values; None for a value without parts."""
     if isinstance(value, dict):
         return tuple(value.items())
     if hasattr(value, "__struct_fields__"):
@@ -297,7 +297,7 @@ def told(resolution: Resolution[Any]) -> tuple[str, Any]:
 @every_type
 @pytest.mark.parametrize("early", [False, True])
 def test_law_18_never_invalid_on_a_prefix_of_a_valid_document(kind: Kind, early: bool) -> None:
-    """Whatever the library accepts in the end is never called invalid before."""
+    """A text that the library accepts in the end is never invalid before."""
     for text in valid_texts(kind):
         states = states_of(text)
         shape = shape_of(kind.library, kind.case.name, early)
@@ -319,11 +319,11 @@ def test_law_18_the_same_verdict_and_value_as_the_library(kind: Kind) -> None:
 
 @every_type
 def test_law_18_whatever_happens_to_a_document(kind: Kind) -> None:
-    """Also for what nobody thought of: the verdict and the value are the library's, and nothing valid was invalid."""
+    """For random texts, too, the verdict and the value are the library's, and no valid text was invalid before."""
     for text in changed_texts(kind):
         try:
             is_valid, expected = kind.judged(text)
-        except (TypeError, AttributeError):  # a validator did not think of it either: that is no verdict
+        except (TypeError, AttributeError):  # a validator raised something else: that does not count as a verdict
             continue
         states = states_of(text)
         resolutions = stream(kind.shape, states)
@@ -419,7 +419,7 @@ def flips(one: Any, other: Any, path: str = "$") -> Iterator[str]:
 
 @every_type
 def test_law_18_a_shown_branch_never_flips(kind: Kind) -> None:
-    """What was shown as one class is never shown as another later, and nothing that was shown goes away."""
+    """A value never changes its class once it is shown, and nothing that was shown goes away."""
     for text in valid_texts(kind):
         states = states_of(text)
         resolutions = stream(kind.shape, states)

@@ -11,8 +11,7 @@ from tests.support.messages import ANY, CITY, NUMBER, STRING, TRIP, after, call,
 from unspool import MISSING, Path, PatternError
 from unspool.llm import Fault, Gate, GateStatus, finish, reduce
 from unspool.llm._deltas import Finish, ToolCallDelta
-from unspool.typed._shape import IGNORED, ArrayShape, DeferredShape, Field, LeafShape, MapShape, ObjectShape
-from unspool.typed._unions import UnionShape
+from unspool.typed._shape import IGNORED, ArrayShape, DeferredShape, Field, LeafShape, MapShape, ObjectShape, UnionShape
 
 if TYPE_CHECKING:
     from unspool.typed._shape import Shape

@@ -53,8 +53,8 @@ from unspool.llm._deltas import (
 )
 from unspool.llm._texts import NO_TEXT
 from unspool.testing import assert_only_grows, every_cut
+from unspool.typed._iterate import partial
 from unspool.typed._outcome import InvalidError
-from unspool.typed._partials import partial
 
 if TYPE_CHECKING:
     from unspool.llm._deltas import FinishReason

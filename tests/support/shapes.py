@@ -30,8 +30,8 @@ from unspool.typed._shape import (
     Shape,
     ShapeError,
     TupleShape,
+    UnionShape,
 )
-from unspool.typed._unions import UnionShape
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,11 +15,9 @@ import pytest
 
 import unspool
 from unspool import Options, OptionsError, Path, create_state, finalize, parse_chunk
-from unspool.typed import Complete, Invalid, Missing, Resolution, iter_partial, resolve
-from unspool.typed._from_json_schema import from_json_schema
-from unspool.typed._json_schema.judge import Judge
-from unspool.typed._shape import AnyShape, LeafShape
-from unspool.typed._unions import UnionShape
+from unspool.typed import Complete, Invalid, Missing, Resolution, from_json_schema, iter_partial, resolve
+from unspool.typed._json_schema.judge import SchemaJudge
+from unspool.typed._shape import AnyShape, LeafShape, UnionShape
 
 if TYPE_CHECKING:
     from unspool.typed import Shape
@@ -29,7 +27,7 @@ DRAFT_2020 = "https://json-schema.org/draft/2020-12/schema"
 
 
 def steps(shape: Shape, text: str, options: Options | None = None) -> list[Resolution[object]]:
-    """What each character makes of it, and last what the end does."""
+    """Return the resolution after each character, and after the end of the text."""
     states = [create_state(options)]
     for character in text:
         states.append(parse_chunk(states[-1], character))
@@ -57,7 +55,7 @@ def is_accepted(schema: Any, value: Any) -> bool:
 
 
 def first_invalid(schema: Any, text: str, early: bool = False) -> tuple[str, str, str]:
-    """What was there when it was known to be wrong, where, and the code. An empty text: nothing is wrong."""
+    """Return the first invalid prefix, its path and its code; an empty prefix for a valid text."""
     for index, resolution in enumerate(steps(from_json_schema(schema, early=early), text)):
         if resolution.invalid is not None:
             problem = resolution.problems[0]
@@ -323,7 +321,7 @@ REFERENCES: list[tuple[str, Any, list[Any], list[Any]]] = [
         [["a"]],
     ),
     (
-        "a name that is no address",
+        "a name instead of an address",
         {
             "$id": "urn:example:root",
             "items": {"not": {"$ref": "#/$defs/x"}},
@@ -603,13 +601,13 @@ MOMENTS: list[tuple[str, Any, str, str, str, str]] = [
     ("schema", "text", "there", "path", "code"), [one[1:] for one in MOMENTS], ids=[one[0] for one in MOMENTS]
 )
 def test_moments(schema: Any, text: str, there: str, path: str, code: str) -> None:
-    """What is wrong is known as early as the documentation says, with its place and a code."""
+    """Problems are known as early as the documentation says, with path and code."""
     assert first_invalid(schema, text) == (there, path, code)
     assert not jsonschema_rs.is_valid(schema, json.loads(text))
 
 
 def test_problems_never_quote_the_text() -> None:
-    """What was expected is told in words of ours; neither the value nor a key of it appears."""
+    """Problems name the expected value in the library's own words; neither the value nor a key of it appears."""
     schema = {
         "properties": {"a": {"enum": [1]}, "b": {"pattern": "^x"}, "c": {"not": {}}, "d": {"enum": ["x"]}},
         "unevaluatedProperties": {"anyOf": [{"minimum": 5}, {"multipleOf": 7}]},
@@ -689,7 +687,7 @@ SHOWN: list[tuple[str, Any, str, Any]] = [
 
 @pytest.mark.parametrize(("schema", "text", "value"), [one[1:] for one in SHOWN], ids=[one[0] for one in SHOWN])
 def test_what_is_shown(schema: Any, text: str, value: Any) -> None:
-    """Strings grow unless something is said about them; nothing is shown that could be taken back."""
+    """Strings grow unless the schema limits them; the library shows nothing that it could have to withdraw."""
     assert shown(schema, text) == value
 
 
@@ -733,7 +731,7 @@ def test_values_are_exact() -> None:
 
 
 def test_half_a_surrogate_pair_fits_no_constraint() -> None:
-    """Text that is no Unicode, which only an option lets in, is wrong wherever it has to be judged, never an error."""
+    """Text with lone surrogates, which only an option lets in, is invalid where it is judged, never an error."""
     options = Options(surrogates="keep")
     last = steps(from_json_schema({"pattern": "a"}), r'"a\ud83d"', options)[-1]
     assert [problem.code for problem in last.problems] == ["lone_surrogate"]
@@ -742,7 +740,7 @@ def test_half_a_surrogate_pair_fits_no_constraint() -> None:
 
 
 def test_unchanged_parts_are_the_same_objects() -> None:
-    """What is closed is made once and stays the same object."""
+    """Closed values are made once and stay the same objects."""
     schema = {"items": {"properties": {"a": STRING}, "minProperties": 1}}
     first, second = list(iter_partial(schema, ['[{"a":"b"},{"a":"c', 'd"}]']))
     assert first.value[0] is second.value[0]
@@ -761,13 +759,13 @@ def test_required_keys_are_missing() -> None:
 def test_each_value_is_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """However the text is cut: one question for each closed value that has anything left to judge, none on the way."""
     asked: list[object] = []
-    accepts = Judge.accepts
+    accepts = SchemaJudge.accepts
 
-    def counting(self: Judge, value: object) -> bool:
+    def counting(self: SchemaJudge, value: object) -> bool:
         asked.append(value)
         return accepts(self, value)
 
-    monkeypatch.setattr(Judge, "accepts", counting)
+    monkeypatch.setattr(SchemaJudge, "accepts", counting)
     node = {
         "type": "object",
         "properties": {"name": {"minLength": 1}, "inner": {"items": {"$ref": "#/$defs/node"}, "minItems": 0}},
@@ -786,15 +784,15 @@ def test_each_value_is_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_choice_inside_of_a_choice_is_judged_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is judged as a whole is judged once for all that is in it: a chain of n such values asks one question."""
+    """A value is judged as a whole once, with everything inside: a chain of n such values asks one question."""
     asked: list[object] = []
-    accepts = Judge.accepts
+    accepts = SchemaJudge.accepts
 
-    def counting(self: Judge, value: object) -> bool:
+    def counting(self: SchemaJudge, value: object) -> bool:
         asked.append(value)
         return accepts(self, value)
 
-    monkeypatch.setattr(Judge, "accepts", counting)
+    monkeypatch.setattr(SchemaJudge, "accepts", counting)
     link = {"type": "object", "properties": {"next": {"$ref": "#"}}}
     shape = from_json_schema({"anyOf": [{**link, "required": ["next"]}, {**link, "maxProperties": 0}]})
     depth = 60
@@ -814,7 +812,7 @@ def test_what_needs_no_judge() -> None:
 
 
 def test_branches_with_equal_constants_are_judged_at_the_close() -> None:
-    """A key tells the branch only if no value of it stands in two."""
+    """A key decides the branch only if no value of it is in two branches."""
     cash = {"properties": {"by": {"enum": ["cash", "card"]}, "no": INTEGER}, "required": ["by"]}
     schema = {"type": "object", "oneOf": [CARD, cash]}
     assert not isinstance(from_json_schema(schema), UnionShape)
@@ -905,11 +903,11 @@ MALFORMED: list[tuple[str, Any]] = [
     ("#/$defs/a~1b~0c/type:", {"$defs": {"a/b~c": {"type": 1}}}),
     ("#/$ref:", {"$ref": 1}),
     ("#/$id:", {"$id": 1}),
-    ("#/$ref: there is nothing", {"$ref": "#/$defs/a"}),
-    ("#/$ref: there is nothing", {"$ref": "#a"}),
-    ("#/$ref: there is nothing", {"$ref": "#/type/0", "type": "object"}),
-    ("#/items/$ref: there is nothing", {"items": {"$ref": "#/prefixItems/1"}, "prefixItems": [True]}),
-    ("#/items/$ref: there is nothing", {"items": {"$ref": "#/prefixItems/-1"}, "prefixItems": [True]}),
+    ("#/$ref: the reference has no target", {"$ref": "#/$defs/a"}),
+    ("#/$ref: the reference has no target", {"$ref": "#a"}),
+    ("#/$ref: the reference has no target", {"$ref": "#/type/0", "type": "object"}),
+    ("#/items/$ref: the reference has no target", {"items": {"$ref": "#/prefixItems/1"}, "prefixItems": [True]}),
+    ("#/items/$ref: the reference has no target", {"items": {"$ref": "#/prefixItems/-1"}, "prefixItems": [True]}),
     ("#/$ref: a reference to another document", {"$ref": "https://example.com/a"}),
     ("#/$defs/a/$ref: a reference to another document", {"$defs": {"a": {"$ref": "other.json#/a"}}}),
     ("#/not/$ref: a reference to another document", {"not": {"$ref": "urn:example:a"}}),
@@ -965,7 +963,7 @@ def test_depth_of_what_is_no_schema() -> None:
     circle["items"] = circle
     with pytest.raises(OptionsError, match="nested deeper"):
         from_json_schema(circle)
-    while isinstance(deep, list):  # by hand: freeing so many lists at once would go too deep
+    while isinstance(deep, list):  # by hand: freeing this many lists at once would go too deep
         deep = deep.pop()
 
 
@@ -1040,7 +1038,7 @@ def test_choices_beside_choices_are_bounded() -> None:
 
 
 def test_the_schema_is_copied() -> None:
-    """What happens to the dict afterwards does not matter."""
+    """Later changes of the dict do not matter."""
     schema: Any = {"properties": {"a": {"not": {"type": "string"}}}, "$defs": {"b": {}}}
     kept = copy.deepcopy(schema)
     shape = from_json_schema(schema)
@@ -1056,7 +1054,7 @@ import sys
 sys.path.insert(0, {folder!r})
 from unspool import create_state, parse_chunk
 from unspool.typed import resolve
-from unspool.typed._from_json_schema import from_json_schema
+from unspool.typed import from_json_schema
 schema = {{
     "type": "object",
     "properties": {{"a": {{"enum": ["x", None]}}, "b": {{"anyOf": [{{"type": "integer"}}, {{"$ref": "#"}}]}}}},

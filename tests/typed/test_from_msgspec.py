@@ -1,4 +1,4 @@
-"""from_msgspec.py: msgspec's types while they are written; msgspec itself is the judge of what they are in the end."""
+"""from_msgspec: msgspec's types while they are written; msgspec itself is the judge of what they are in the end."""
 
 from __future__ import annotations
 
@@ -39,8 +39,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 from tests.support import structs
 from unspool import Options, create_state, finalize, parse_chunk
 from unspool._errors import OptionsError
-from unspool.typed import Atomic, Complete, Invalid, NotNull, WholeItems, resolve
-from unspool.typed._from_msgspec import from_msgspec
+from unspool.typed import Atomic, Complete, Invalid, NotNull, WholeItems, from_msgspec, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +54,7 @@ REFUSED = object()
 
 
 def resolutions(shape: Shape, text: str, options: Options | None = None) -> list[Resolution[Any]]:
-    """What it is worth after each character, and at the end. What is resolved anew is what is carried on."""
+    """Return the resolution after each character, and at the end. Resolving from a cache and afresh gives the same."""
     state, cache = create_state(options), None
     found: list[Resolution[Any]] = []
     for character in [*text, None]:
@@ -199,7 +198,7 @@ class Sparse(Struct, omit_defaults=True):
 
 
 class Late(Struct, kw_only=True):
-    """What is required may come last."""
+    """Required fields may come last."""
 
     x: int = 0
     y: int
@@ -413,7 +412,7 @@ null  true  false  0  1  2  3  8  10  -0  -1  1.0  1.50  -0.0  0.1e1  1E2  99999
 
 @pytest.mark.parametrize("type_", KINDS, ids=str)
 def test_every_kind_of_type_with_every_text(type_: Any) -> None:
-    """Whatever the text is, the verdict and the value are msgspec's, and no prefix of what it accepts is invalid."""
+    """For any text the verdict and the value are msgspec's, and no prefix of an accepted text is invalid."""
     shape = from_msgspec(type_)
     for text in TEXTS:
         check(shape, type_, text)
@@ -431,7 +430,7 @@ def test_keys_are_read_as_msgspec_reads_them(key: Any) -> None:
 
 
 def test_numbers_are_judged_by_their_spelling() -> None:
-    """Whatever the reader makes of floats: a Decimal keeps its digits, and a float is a float."""
+    """With every option for floats, a Decimal keeps its digits, and a float is a float."""
     options = Options(floats="decimal")
     assert same(resolutions(from_msgspec(Decimal), "1.50", options)[-1].value, Decimal("1.50"))
     assert same(resolutions(from_msgspec(float), "1.50", options)[-1].value, 1.5)
@@ -612,7 +611,7 @@ def test_other_half_filled_records() -> None:
 
 
 def test_half_filled_containers() -> None:
-    """Lists, tuples and maps have what there is, strings as far as they go; of a set only finished items are shown."""
+    """Lists, tuples and maps show open items, strings show their text so far; sets show only complete items."""
     assert shown(list[str], '["a", "b') == ["a", "b"]
     assert shown(tuple[str, ...], '["a", "b') == ("a", "b")
     assert shown(tuple[int, str], '[1, "b') == (1, "b")
@@ -656,7 +655,7 @@ def test_parts_that_did_not_change_stay_the_same_objects() -> None:
     assert values[-1].days[0] is halves[-1].days[0]
 
 
-# What is wrong, as soon as it is
+# Problems, as soon as they are known
 
 
 @pytest.mark.parametrize(
@@ -723,7 +722,7 @@ def test_when_it_is_known_to_be_wrong(type_: Any, text: str, end: int, path: str
 
 @pytest.mark.parametrize("type_", KINDS, ids=str)
 def test_messages_never_quote_the_text(type_: Any) -> None:
-    """What was expected is said in the words of the type."""
+    """Problems name the expected value in the words of the type."""
     secret = "s3cr3t"
     texts = [f'"{secret}"', f'["{secret}"]', f'{{"{secret}": "{secret}", "x": "{secret}", "type": "{secret}"}}']
     for text in texts:
@@ -732,7 +731,7 @@ def test_messages_never_quote_the_text(type_: Any) -> None:
 
 
 def test_what_is_expected_in_words() -> None:
-    """The limits are told, the first of many values, and all branches."""
+    """The words name the limits, the first of many values, and all branches."""
     many = enum.Enum("Many", {f"N{number}": f"n{number}" for number in range(20)})  # type: ignore[misc]
     for type_, words in [
         (Annotated[int, Meta(ge=1, lt=7, multiple_of=2)], "an integer, >= 1, < 7, a multiple of 2"),
@@ -874,7 +873,7 @@ class Marked(Struct):
 
 
 def test_atomic() -> None:
-    """What is marked is shown when it is complete; the same class elsewhere is not concerned."""
+    """A marked field is shown when it is complete; other fields of the same class are not concerned."""
     assert shown(Marked, '{"title": "a').title is None
     assert shown(Marked, '{"title": "a"').title == "a"
     assert shown(Marked, '{"day": {"title": "a"').day is None
@@ -1013,7 +1012,7 @@ def test_a_struct_with_names_that_stand_for_nothing() -> None:
 
 
 def test_a_struct_without_subclasses() -> None:
-    """Half-filled instances are those of a subclass: where there can be none, the struct is refused."""
+    """Half-filled instances belong to a subclass: a struct that cannot have one is refused."""
 
     class Sole(Struct):
         x: int
@@ -1049,7 +1048,7 @@ def test_types_that_are_as_deep_as_documents() -> None:
 
 def test_msgspec_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     """The extra to install is named."""
-    monkeypatch.delitem(sys.modules, "unspool.typed._from_msgspec")
+    monkeypatch.delitem(sys.modules, "unspool.typed._msgspec")
     monkeypatch.setitem(sys.modules, "msgspec", None)
     with pytest.raises(ImportError, match=r"unspool\[msgspec\]"):
-        importlib.import_module("unspool.typed._from_msgspec")
+        importlib.import_module("unspool.typed._msgspec")

@@ -10,6 +10,7 @@ import copy
 import dataclasses
 import enum
 import json
+import pickle
 import subprocess
 import sys
 from abc import ABC
@@ -53,17 +54,25 @@ from tests.support.models import Day, Trip
 from tests.support.shared import PROJECT
 from unspool import OptionsError, Path, create_state, finalize, parse_chunk
 from unspool._tree.nodes import Node
-from unspool.typed import Atomic, Complete, Invalid, Missing, NotNull, Partial, Resolution, WholeItems, resolve
-from unspool.typed._from_pydantic import from_pydantic
-from unspool.typed._node_text import json_text
-from unspool.typed._shape import Shape
-from unspool.typed._unions import kinds_of
+from unspool.typed import (
+    Atomic,
+    Complete,
+    Invalid,
+    Missing,
+    NotNull,
+    Partial,
+    Resolution,
+    WholeItems,
+    from_pydantic,
+    resolve,
+)
+from unspool.typed._shape import Shape, json_text, kinds_of
 
 T = TypeVar("T")
 
 
 def trail(type: Any, text: str, *, early: bool = False, close: bool = True) -> list[Resolution[Any]]:
-    """What each prefix of a text is worth, one character after the other, and its end."""
+    """Return the resolution of each prefix of a text, one character after the other, and of its end."""
     shape = type if isinstance(type, Shape) else from_pydantic(type, early=early)
     state, cache = create_state(), None
     found: list[Resolution[Any]] = []
@@ -107,7 +116,7 @@ def problems(type: Any, text: str) -> list[tuple[str, str]]:
 
 
 def test_half_filled_models_are_models() -> None:
-    """What is not there yet is None, also where there is a default; what is there is as it will be."""
+    """Absent fields read as None, even with a default; the others already have their final values."""
     trip: Any = shown(Trip, '{"destination": "Lis')
     assert Trip in type(trip).__mro__
     assert (trip.destination, trip.days, trip.travellers, trip.notes) == ("Lis", None, None, None)
@@ -149,7 +158,7 @@ def test_the_whole_value_is_the_type_itself() -> None:
     ],
 )
 def test_strings_and_containers_stream(type: Any, prefix: str, expected: Any) -> None:
-    """Plain strings are shown as far as they are known, containers with what is in them."""
+    """Plain strings show their text so far, containers their items so far."""
     found = shown(type, prefix)
     assert found == expected
     assert found.__class__ is expected.__class__
@@ -182,7 +191,7 @@ class Level(enum.Enum):
     ],
 )
 def test_what_must_be_whole_is_shown_at_its_end(type: Any, text: str) -> None:
-    """Whatever is more than plain text is not shown before it is known to be right."""
+    """Anything but plain text is not shown before it is known to be valid."""
     found = trail(type, text)
     assert [resolution for resolution in found[:-2] if not isinstance(resolution, Missing)] == []
     assert found[-1].value == TypeAdapter(type).validate_json(text)
@@ -227,7 +236,7 @@ def test_unions_are_shown_when_they_are_decided() -> None:
 
 
 def test_what_is_judged_as_a_whole_is_shown_as_it_is_written() -> None:
-    """A validator that runs before sees the whole input; until then the fields are shown, judged by nobody."""
+    """A validator that runs before sees the whole input; until then the fields are shown, but not judged."""
     seen: list[Any] = []
 
     class Span(BaseModel):
@@ -317,7 +326,7 @@ def test_half_filled_models_are_good_to_handle() -> None:
 
 
 def test_half_filled_models_are_written_out_as_their_fields_say() -> None:
-    """As far as a leaf can be described by itself."""
+    """Leaves are serialized by their own schemas, if these need no definitions."""
 
     class Written(BaseModel):
         model_config = ConfigDict(alias_generator=str.upper, validate_by_name=True, ser_json_bytes="hex")
@@ -503,6 +512,14 @@ def test_markers_say_what_is_shown(prefix: str, expected: Any) -> None:
     assert shown(Marked, '{"plain": {"subtitle": "a').plain.subtitle == "a"
 
 
+def test_markers_can_be_copied_and_pickled() -> None:
+    """As other things in annotations can: in both builds."""
+    for marker in (Atomic, Atomic(), NotNull(), WholeItems()):
+        hint: Any = Annotated[str, marker]
+        for copied in (copy.deepcopy(hint), pickle.loads(pickle.dumps(hint))):
+            assert type(copied.__metadata__[0]) is type(marker)
+
+
 def test_markers_change_nothing_for_pydantic() -> None:
     """Neither what is accepted nor the JSON schema."""
     assert Marked.model_validate({"title": "a"}).title == "a"
@@ -658,7 +675,7 @@ def _refuse_by_name(value: Any) -> Any:
     ],
 )
 def test_problems_never_quote_the_text(type: Any) -> None:
-    """What is expected is said, and not what came."""
+    """Problems name the expected value and never quote the text."""
     for value in (SECRET, [SECRET], {"kind": SECRET}, {SECRET: 1}, {"kind": "cat", "name": [SECRET]}):
         for resolution in trail(type, json.dumps(value)):
             assert SECRET not in "".join([problem.expected for problem in resolution.problems])
@@ -734,7 +751,7 @@ SAMPLES: dict[str, list[Any]] = {
     ],
 )
 def test_no_kind_is_refused_that_pydantic_takes(leaf: Any, strict: bool) -> None:
-    """What may begin is a superset of what pydantic accepts, strictly or not."""
+    """The kinds that may begin are a superset of those that pydantic accepts, strictly or not."""
     config = ConfigDict(strict=strict, coerce_numbers_to_str=not strict)
     holder = pydantic.create_model("Holder", __config__=config, value=(leaf, ...))
     adapter = TypeAdapter(holder)

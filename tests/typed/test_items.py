@@ -1,4 +1,4 @@
-"""typed/items.py: the finished elements of an array, one by one, each made once, none of them kept."""
+"""items and aitems: the complete elements of an array, one by one, each made once, none of them kept."""
 
 from __future__ import annotations
 
@@ -30,8 +30,7 @@ from unspool import (
     parse_chunk,
 )
 from unspool.typed import Complete, InvalidError, aitems, items, partial, resolve
-from unspool.typed._shape import AnyShape, ArrayShape, DeferredShape
-from unspool.typed._unions import UnionShape
+from unspool.typed._shape import AnyShape, ArrayShape, DeferredShape, UnionShape, json_text
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator
@@ -65,7 +64,7 @@ def test_a_root_array(collect: Any, size: int) -> None:
 
 @both
 def test_as_soon_as_it_is_finished(collect: Any) -> None:
-    """An element is there with its last character; a number with the one behind it."""
+    """An element is yielded with its last character; a number with the next one."""
     seen: list[Any] = []
 
     def source() -> Iterator[str]:
@@ -82,7 +81,7 @@ def test_as_soon_as_it_is_finished(collect: Any) -> None:
 
 @both
 def test_at_a_path(collect: Any) -> None:
-    """What stands around the array is read and let go."""
+    """The text around the array is read and forgotten."""
     fragments = one_by_one('{"a": [{"id": 0}], "rows": [{"id": 1}, {"id": 2}], "b": {"rows": [3]}, "c": 1}')
     assert collect(ROW, fragments, path="$.rows").values == rows(1, 2)
     assert collect(ROW, fragments, path='$["rows"]').values == rows(1, 2)
@@ -108,7 +107,7 @@ def test_an_element_inside_an_element_is_part_of_it(collect: Any) -> None:
 
 @both
 def test_only_arrays_have_elements(collect: Any) -> None:
-    """What else stands there has none: not the members of an object, not the insides of those."""
+    """Other values have none: neither the members of an object, nor the values inside of those."""
     for whole in ('{"a": 1, "b": [2], "c": {"d": [3]}}', '"text"', "1", "null"):
         seen = collect(AnyShape(), one_by_one(whole))
         assert (seen.values, seen.error) == ([], None)
@@ -146,7 +145,7 @@ def test_invalid_is_raised_as_soon_as_it_is_certain(collect: Any) -> None:
 
 @both
 def test_invalid_when_it_closes(collect: Any) -> None:
-    """What follows it in the same fragment is not yielded."""
+    """Later elements of the same fragment are not yielded."""
     seen = collect(ROW, ['[{"id": 1}, {}, {"id": 3}]'])
     assert seen.values == rows(1)
     assert isinstance(seen.error, InvalidError)
@@ -155,7 +154,7 @@ def test_invalid_when_it_closes(collect: Any) -> None:
 
 @both
 def test_ignore(collect: Any) -> None:
-    """What is invalid is left out, and the others come as usual."""
+    """Invalid elements are left out, and the others come as usual."""
     whole = '[{"id": 1}, {}, {"id": "x", "name": "y"}, 5, {"id": 2}, "z", {"id": 3}]'
     for fragments in ([whole], one_by_one(whole)):
         seen = collect(ROW, fragments, on_invalid="ignore")
@@ -190,7 +189,7 @@ def test_each_element_is_made_once(collect: Any) -> None:
         shape = ArrayShape(number(make=calls.node), make=calls.values)
         fragments = strategies.cut_at("[[1,2],[3],[]]", [place for place in cut if place < 15])
         assert collect(shape, [*fragments, " "]).values == [("whole", [1, 2]), ("whole", [3]), ("whole", [])]
-        assert calls.seen == [1, 2, "list", 1, "list", "list"]  # in each element the ids start anew
+        assert calls.seen == [1, 2, "list", 1, "list", "list"]  # each element has ids of its own, from 0
 
 
 @both
@@ -201,6 +200,14 @@ def test_whole_values_only(collect: Any) -> None:
         calls.seen.clear()
         assert collect(shape, one_by_one('[{"a": [1]}, {"b": 2}]')).values == [{"a": [1]}, {"b": 2}]
         assert calls.seen == [0, 0]
+
+
+@both
+def test_elements_keep_their_spelling(collect: Any) -> None:
+    """A shape sees the nodes of the text itself: numbers as they are spelled, and every occurrence of a key."""
+    whole = '[1.50, {"a": 1e2, "a": [-0]}, "\\u00e9"]'
+    for fragments in ([whole], one_by_one(whole)):
+        assert collect(DeferredShape(json_text), fragments).values == ["1.50", '{"a":1e2,"a":[-0]}', '"é"']
 
 
 @both
@@ -220,7 +227,7 @@ def test_options(collect: Any) -> None:
 
 @both
 def test_long_numbers_and_strings(collect: Any) -> None:
-    """What the text may have, an element may have."""
+    """The limits of the text are those of an element."""
     whole = f'[{"1" * 3000}, "{"x" * 100_000}"]'
     seen = collect(AnyShape(), [whole], Options(max_number=None))
     assert (str(seen.values[0]), len(seen.values[1])) == ("1" * 3000, 100_000)
@@ -243,7 +250,7 @@ def test_duplicate_keys(collect: Any) -> None:
 
 @both
 def test_extract_and_bytes(collect: Any) -> None:
-    """The JSON may stand in other text, and be UTF-8."""
+    """The JSON may be inside other text, and be UTF-8."""
     data = 'Here:\n```json\n{"rows": ["é", "😀"]}\n```\nDone.'.encode()
     assert collect(text(), one_by_one(data), path="$.rows", extract=True).values == ["é", "😀"]
 
@@ -273,7 +280,7 @@ def test_a_resolver_will_do() -> None:
 
 
 def test_leaving_half_way_closes_the_source() -> None:
-    """What was asked for and no more is read, and nothing is left open."""
+    """The iterator reads no further than it was asked to, and leaves nothing open."""
     closed: list[str] = []
 
     def source() -> Iterator[str]:
@@ -306,7 +313,7 @@ def test_leaving_half_way_closes_the_source() -> None:
 
 
 def peak(count: int, size: int) -> int:
-    """The most memory that a stream of so many elements takes, in fragments of this size."""
+    """Return the peak memory of a stream of `count` elements, in fragments of this size."""
 
     def source() -> Iterator[str]:
         yield '{"before": ["' + "x" * 1000 + '"], "rows": ['
@@ -333,7 +340,7 @@ def test_memory_is_that_of_one_element(size: int) -> None:
 
 
 def test_memory_of_what_is_ignored() -> None:
-    """An element that is known to be wrong, or is no element at all, is not kept either."""
+    """Invalid elements, and values outside of elements, are not kept either."""
 
     def most(count: int, path: str) -> int:
         def source() -> Iterator[str]:

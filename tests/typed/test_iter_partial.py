@@ -1,4 +1,4 @@
-"""typed/partials.py: iter_partial and aiter_partial, one outcome for each fragment that changed something visible."""
+"""iter_partial and aiter_partial: one outcome for each fragment that changed something visible."""
 
 from __future__ import annotations
 
@@ -47,15 +47,14 @@ from unspool.typed import (
     partial,
     resolve,
 )
-from unspool.typed._shape import AnyShape, ArrayShape, MapShape
-from unspool.typed._unions import UnionShape
+from unspool.typed._shape import AnyShape, ArrayShape, MapShape, UnionShape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
 class Outcomes:
-    """What an iterator of partials yielded, and the error that it raised behind it, if any."""
+    """The partials that an iterator yielded, and the error that it raised afterwards, if any."""
 
     def __init__(self, seen: Seen) -> None:
         self.partials: list[Partial[Any]] = seen.values
@@ -155,7 +154,7 @@ def test_the_last_is_complete_also_when_it_shows_nothing_new(collect: Any) -> No
 
 @both
 def test_nothing_is_yielded_before_there_is_something_to_show(collect: Any) -> None:
-    """What is atomic, or not decided yet, comes when it is."""
+    """Atomic and undecided values come when they are complete or decided."""
     union = UnionShape([MapShape(text()), MapShape(number())], lambda node: ("decided", node.value))
     seen = collect(union, one_by_one('{"a":1}'))
     assert (seen.outcomes, seen.values) == (["Complete"], [("decided", {"a": 1})])
@@ -185,7 +184,7 @@ def test_invalid_is_raised_as_soon_as_it_is_certain(collect: Any) -> None:
 
 @both
 def test_invalid_at_the_very_end(collect: Any) -> None:
-    """What is missing is known when the object closes."""
+    """Missing fields are known when the object closes."""
     seen = collect(TRIP, ['{"days": []', "}"])
     assert seen.outcomes == ["Partial"]
     assert isinstance(seen.error, InvalidError)
@@ -264,7 +263,7 @@ def test_text_behind_the_value(collect: Any) -> None:
 
 @both
 def test_broken_and_invalid(collect: Any) -> None:
-    """What comes first in the text is raised; deferred, what is broken ends the text before the end."""
+    """The first fault in the text is raised; deferred problems come too late if broken text ends the stream before."""
     assert isinstance(collect(TRIP, ['{"city": 1, ?']).error, InvalidError)
     assert isinstance(collect(TRIP, ['{"city": "a", ?, "days": 1']).error, JSONSyntaxError)
     assert isinstance(collect(TRIP, ['{"city": 1, ', "?"], on_invalid="defer").error, JSONSyntaxError)
@@ -294,7 +293,7 @@ def test_errors_that_are_skipped(collect: Any) -> None:
 
 @both
 def test_extract(collect: Any) -> None:
-    """The JSON may stand in other text."""
+    """The JSON may be inside other text."""
     fragments = ["Sure [1]:\n```js", 'on\n{"city": "Por', 'to"}\n``', "`\nEnjoy! {x"]
     seen = collect(TRIP, fragments, extract=True)
     assert seen.error is None
@@ -362,7 +361,7 @@ def test_partial_makes_a_resolver() -> None:
 
 
 def test_leaving_half_way_closes_the_source() -> None:
-    """What was asked for and no more is read, and nothing is left open."""
+    """The iterator reads no further than it was asked to, and leaves nothing open."""
     source = Source("[1,", "2,", "3]")
     with closing(iter_partial(ArrayShape(number()), source.plain())) as partials:
         assert next(partials).value == [1]
@@ -383,7 +382,7 @@ def test_leaving_half_way_closes_the_awaited_source() -> None:
 
 
 def test_invalid_closes_the_source() -> None:
-    """So that whoever produces the text can stop."""
+    """The producer of the text can stop then."""
     source = Source("[1,", '"x",', "3]")
     with pytest.raises(InvalidError):
         list(iter_partial(ArrayShape(number()), source.plain()))
@@ -413,7 +412,7 @@ def test_an_error_of_the_source_is_its_own() -> None:
 
 
 def test_an_error_of_a_validator_is_its_own() -> None:
-    """What is no ShapeError is a fault in the type, and is not called invalid text."""
+    """Other errors than ShapeError are faults of the type, and do not make the text invalid."""
 
     def make(values: object) -> object:
         raise ZeroDivisionError
@@ -479,7 +478,7 @@ def test_yields_are_those_of_the_states(example: Example, data: st.DataObject) -
 
 @given(shapes.examples(), st.data())
 def test_yields_are_those_of_the_states_also_where_errors_are_skipped(example: Example, data: st.DataObject) -> None:
-    """What is broken is dropped, and what was shown of it with it."""
+    """A broken value is dropped, together with the shown part of it."""
     options = Options(on_error="skip")
     place = data.draw(st.integers(0, len(example.text)))
     broken = example.text[:place] + data.draw(st.sampled_from(["x", "?", ",", ":", "\\q", '"'])) + example.text[place:]
@@ -506,7 +505,7 @@ def test_yields_are_visible_changes(example: Example, data: st.DataObject) -> No
 
 
 def test_what_is_refused_when_it_closes_is_deferred_to_the_end() -> None:
-    """What was judged as a whole and refused is not shown from then on."""
+    """A value that was judged as a whole and refused is not shown from then on."""
     shape = MapShape(UnionShape([ArrayShape(number()), ArrayShape(text())], refuse))
     seen = plain(shape, ['{"a": ["x"', "]", "}"], on_invalid="defer")
     assert (seen.outcomes, seen.values) == (["Partial", "Invalid"], [{}, {}])

@@ -79,7 +79,7 @@ def test_valid_instances_are_accepted(kind: str, case: Case) -> None:
 
 @pytest.mark.parametrize(("kind", "case"), EVERY)
 def test_invalid_instances_are_refused(kind: str, case: Case) -> None:
-    """Whatever a fault makes, the owner of the type refuses: no fault is harmless by chance."""
+    """The library of the type refuses the text of each fault: no fault is harmless by chance."""
     accepts = judge_of(kind, case)
     assert [(reason, text) for reason, text in invalid_texts(case) if accepts(text)] == []
     assert not accepts(json.dumps(case.invalid(Random(0))))
@@ -164,7 +164,7 @@ def kinds_of_schema(schema: Any) -> Iterator[str]:
 
 
 def test_all_kinds_of_pydantic_types_are_reached() -> None:
-    """Each part that a type of the documentation is made of stands in some case."""
+    """Each part of the types in the documentation is in some case."""
     met = {kind for case in models.CASES for kind in kinds_of_schema(TypeAdapter(case.type).core_schema)}
     wanted = """
         any none bool int float decimal str bytes date time datetime timedelta uuid url literal enum
@@ -176,7 +176,7 @@ def test_all_kinds_of_pydantic_types_are_reached() -> None:
 
 
 def test_all_keywords_of_schemas_are_reached() -> None:
-    """Each keyword that is to be supported stands in some schema, and one that nobody knows."""
+    """Each supported keyword is in some schema, and one unknown keyword, too."""
     met = {key for case in schemas.CASES for part in containers(case.type) if isinstance(part, dict) for key in part}
     wanted = """
         $schema $id $ref $defs $anchor definitions type enum const properties required additionalProperties
@@ -193,7 +193,7 @@ def test_all_keywords_of_schemas_are_reached() -> None:
 
 @pytest.mark.parametrize("case", [case for case in models.CASES if case.counted], ids=str)
 def test_what_is_validated_once_is_counted_once(case: Case) -> None:
-    """Pydantic itself calls each validator once for each input, so that more calls are somebody's doing."""
+    """Pydantic itself calls each validator once per input, so further calls would be the library's."""
     adapter = TypeAdapter(case.type)
     most = 0
     for text in valid_texts(case):
@@ -224,7 +224,7 @@ def test_what_is_made_once_is_counted_once(case: Case) -> None:
 
 
 def test_a_place_is_spoiled_and_nothing_else() -> None:
-    """What is put, lost or appended is at its place; the order of the rest stays."""
+    """Replaced, lost and appended members are in their places; the order of the rest stays."""
     base = one_of({"a": [1, 2], "b": {"c": 3}, "d": 4})
     assert put(base, "a", 1, bad=one_of("x"))(Random(0)) == {"a": [1, "x"], "b": {"c": 3}, "d": 4}
     assert list(put(base, "b", bad=one_of("x"))(Random(0))) == ["a", "b", "d"]

@@ -53,15 +53,14 @@ from tests.support.instances import Case, anything
 from tests.support.model_counted import CALLS as COUNTED
 from tests.support.model_counted import reset_calls
 from unspool import create_state, finalize, parse_chunk
-from unspool.typed import Complete, Invalid, resolve
-from unspool.typed._from_pydantic import from_pydantic
+from unspool.typed import Complete, Invalid, from_pydantic, resolve
 
 T = TypeVar("T")
 CALLS: list[Any] = []
 
 
 def told(name: str) -> Callable[[Any, ValidationInfo], Any]:
-    """A validator that remembers all that it is told."""
+    """A validator that remembers all its arguments."""
 
     def remember(value: Any, info: ValidationInfo) -> Any:
         CALLS.append((name, repr(value), repr(info.data), info.mode, info.field_name))

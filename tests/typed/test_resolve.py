@@ -1,4 +1,4 @@
-"""typed/resolve.py: shapes made by hand and at random, over every prefix, from caches and afresh."""
+"""resolve: shapes made by hand and at random, over every prefix, from caches and afresh."""
 
 from __future__ import annotations
 
@@ -46,9 +46,10 @@ from unspool.typed._shape import (
     Shape,
     ShapeError,
     TupleShape,
+    UnionShape,
     followed,
+    kinds_of,
 )
-from unspool.typed._unions import UnionShape, kinds_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,7 +66,7 @@ def states_of(fragments: list[str], options: Options | None = None) -> list[Pars
 
 
 def stream(shape: Shape, states: list[ParserState]) -> list[Resolution[Any]]:
-    """What one state after the other is worth, each from the cache of the one before."""
+    """Return the resolutions of consecutive states, each from the cache of the one before."""
     resolutions: list[Resolution[Any]] = []
     cache: Cache | None = None
     for state in states:
@@ -75,7 +76,7 @@ def stream(shape: Shape, states: list[ParserState]) -> list[Resolution[Any]]:
 
 
 def after(shape: Shape, prefix: str, options: Options | None = None) -> Resolution[Any]:
-    """What a prefix is worth: the same in one fragment, one character at a time, and afresh."""
+    """Return the resolution of a prefix: the same in one fragment, one character at a time, and afresh."""
     slowly = stream(shape, states_of(one_by_one(prefix), options)[:-1])[-1]
     state = parse_chunk(create_state(options), prefix)
     at_once = resolve(shape, state)[0]
@@ -84,7 +85,7 @@ def after(shape: Shape, prefix: str, options: Options | None = None) -> Resoluti
 
 
 def at_the_end(shape: Shape, whole: str) -> Resolution[Any]:
-    """What a whole text is worth."""
+    """Return the resolution of a whole text."""
     return stream(shape, states_of(one_by_one(whole)))[-1]
 
 
@@ -96,7 +97,7 @@ def value(shape: Shape, prefix: str) -> Any:
 
 
 def wrong(shape: Shape, prefix: str) -> list[tuple[str, str]]:
-    """What is wrong after a prefix, and was not one character before."""
+    """Return the problems after a prefix that were not there one character before."""
     assert not isinstance(after(shape, prefix[:-1]), Invalid)
     resolution = after(shape, prefix)
     assert isinstance(resolution, Invalid)
@@ -131,7 +132,7 @@ def test_missing_partial_complete() -> None:
 
 
 def test_a_null_is_a_value() -> None:
-    """None is what is shown of a null, and also what stands there when nothing is shown: the outcome tells."""
+    """A null shows None, and so does an empty outcome: the class of the outcome differs."""
     assert type(at_the_end(leaf("null"), "null")) is Complete
     assert type(after(ArrayShape(leaf("null")), "[null,")) is Partial
     assert value(ArrayShape(leaf("null")), "[null,") == [None]
@@ -150,7 +151,7 @@ def test_a_number_at_the_root_waits_for_the_end() -> None:
 
 
 def test_invalid_shows_what_is_not_wrong() -> None:
-    """What is wrong is left out, what is right goes on, also when a container closes that has something wrong in it."""
+    """Invalid parts are left out and valid ones go on, even if a container with a problem in it closes."""
     shape = record({"n": number(), "s": text(), "in": record({"n": number(), "t": text()})})
     whole = '{"n":"x","s":"ab","in":{"t":"y","n":true},"n":1}'
     seen = [one.value for one in stream(shape, states_of(one_by_one(whole))) if isinstance(one, Invalid)]
@@ -160,7 +161,7 @@ def test_invalid_shows_what_is_not_wrong() -> None:
 
 
 def test_invalid_stays_invalid() -> None:
-    """What no continuation can repair, none repairs: neither closing, nor the end, nor what else goes wrong."""
+    """An invalid text stays invalid: no bracket, no end of the text and no further problem repairs it."""
     whole = '{"a": [1, "x", 2], "b": true, "c": {"d": "x"}}'
     shape = record({"a": ArrayShape(number()), "b": text(), "c": record({"d": number()})})
     seen = [isinstance(one, Invalid) for one in stream(shape, states_of([*one_by_one(whole), " ", "?"]))]
@@ -178,7 +179,7 @@ def test_a_text_that_ends_too_early_is_partial() -> None:
 
 
 def test_broken_behind_the_value() -> None:
-    """Whatever follows a complete value makes it incomplete; it is the same object, and nothing is made again."""
+    """Further text makes a complete value incomplete; the value is the same object, and nothing is made again."""
     calls = Calls()
     shape = ArrayShape(number(make=calls.node), make=calls.values)
     complete, still, broken, absorbed = stream(shape, states_of(["[1,2]", " ", "x", "y"])[1:-1])
@@ -225,7 +226,7 @@ def test_make_gets_the_closed_node() -> None:
 
 
 def test_wrong_kinds_show_as_soon_as_they_begin() -> None:
-    """A string, an array or an object is told by its first character; a number or a literal when it is complete."""
+    """The first character decides on a string, an array or an object; the end decides on numbers and literals."""
     assert wrong(number(), '"') == [("$", "wrong_kind")]
     assert wrong(number(), "[") == [("$", "wrong_kind")]
     assert wrong(text(), "{") == [("$", "wrong_kind")]
@@ -238,7 +239,7 @@ def test_wrong_kinds_show_as_soon_as_they_begin() -> None:
 
 
 def test_a_leaf_that_is_refused_is_wrong_when_it_closes() -> None:
-    """What `make` says about it is not known before."""
+    """The verdict of `make` is not known before."""
     shape = record({"a": text(make=refuse)})
     assert value(shape, '{"a":"xy') == ("open", {"a": "xy"})
     assert wrong(shape, '{"a":"xy"') == [("$.a", "refused")]
@@ -316,7 +317,7 @@ def test_any() -> None:
 
 
 def test_ignored() -> None:
-    """Whatever it is, it is left out; at the root nothing is left."""
+    """Any value is left out; at the root nothing is left."""
     assert value(ArrayShape(IGNORED), '[1,{"a":[2') == []
     assert type(at_the_end(IGNORED, '{"a":1}')) is Complete
     assert at_the_end(IGNORED, '{"a":1}').value is None
@@ -377,7 +378,7 @@ def test_nothing_inside_a_refused_key_is_looked_at() -> None:
 
 
 def test_an_object_that_is_refused() -> None:
-    """What its own `make` says has paths that start at the object."""
+    """Problems of its own `make` have paths that start at the object."""
 
     def make(values: dict[str, object]) -> object:
         raise ShapeError([Problem(Path.of(), "order", "low first"), Problem(Path.of("a", 0), "inner", "another")])
@@ -412,7 +413,7 @@ def test_what_holds_back() -> None:
 
 
 def test_what_holds_back_and_is_wrong() -> None:
-    """Then the object is never shown, but what is wrong is said."""
+    """The object is never shown then, but its problems are."""
     held = record({"a": Field("a", number(), holds_back=True), "b": text()})
     resolution = after(held, '{"a":"x","b":"y"}')
     assert isinstance(resolution, Invalid)
@@ -515,7 +516,7 @@ def test_max_items() -> None:
 
 
 def test_tuples() -> None:
-    """Each place has its own shape; behind them come others of one shape, or none."""
+    """Each of the first items has its own shape; then come items of one shape, or none."""
     closed = TupleShape([text(), number()], None)
     assert value(closed, '["a",1]') == ["a", 1]
     assert value(closed, '["a') == ["a"]
@@ -538,7 +539,7 @@ def test_what_is_wrong_keeps_its_place_in_a_tuple() -> None:
 
 
 def test_what_does_not_fit_keeps_its_place_in_a_lenient_tuple() -> None:
-    """Whatever becomes of it when it is judged."""
+    """A value that does not fit is shown as None, so that the next items keep their indices."""
     places = [number(is_lenient=True), text(is_lenient=True)]
     shape = DeferredShape(never, shown=TupleShape(places, IGNORED, show=tuple, make=tuple, is_lenient=True))
     assert value(shape, '["x"') == (None,)
@@ -552,7 +553,7 @@ def test_what_does_not_fit_keeps_its_place_in_a_lenient_tuple() -> None:
 
 
 def test_atomic() -> None:
-    """It appears when it closes, but what is wrong in it is said at once, with the path inside."""
+    """It appears when it closes, but problems in it are known at once, with the path inside."""
     inner = record({"a": text(), "n": number()}, is_atomic=True)
     shape = record({"in": inner, "b": text()})
     assert value(shape, '{"in":{"a":"x"') == ("open", {})
@@ -681,7 +682,7 @@ def test_strings_that_two_branches_take_are_not_shown_half() -> None:
 
 
 def test_unions_in_unions() -> None:
-    """The way goes on through unions and references until a branch is no union."""
+    """The way goes on through unions and references until a branch is something else."""
     standing = RefShape()
     standing.target = pets()
     outer = UnionShape([UnionShape([number(), leaf("null")], never), UnionShape([text(), standing], never)], never)
@@ -726,7 +727,7 @@ def test_references_to_references() -> None:
 
 
 def test_deferred_without_a_way_to_show_it() -> None:
-    """Nothing is shown before it closes, but a wrong kind is told as soon as it begins."""
+    """Nothing is shown before it closes, but a wrong kind is invalid as soon as it begins."""
     calls = Calls()
     shape = DeferredShape(calls.node, frozenset({"object", "string"}))
     assert value(shape, '{"a":[1') is ...
@@ -775,7 +776,7 @@ def test_nothing_lenient_is_ever_invalid() -> None:
 
 
 def test_deferred_in_what_is_shown_of_deferred() -> None:
-    """What is judged as a whole is judged when it is closed and never before, wherever it stands."""
+    """A value that is judged as a whole is judged when it closes and never before, at any place."""
     inner = DeferredShape(never, shown=ArrayShape(text(is_lenient=True), is_lenient=True), is_lenient=True)
     assert value(DeferredShape(never, shown=inner), '["a') == ["a"]
     assert value(DeferredShape(never, shown=DeferredShape(never, is_lenient=True)), '["a') is ...
@@ -801,7 +802,7 @@ def test_a_made_value_takes_the_place_of_the_one_that_was_shown() -> None:
     assert type(value(shape, '{"c":"red')[1]["c"]) is str
 
 
-# What is missing, and what is complete
+# Missing fields and complete values
 
 
 def lacking(shape: Shape, prefix: str) -> list[str]:
@@ -852,7 +853,7 @@ def test_is_complete_at() -> None:
 
 
 def test_is_complete_at_and_something_wrong() -> None:
-    """What has a problem in it, or around it, is not complete; what stands beside it may be."""
+    """A value with a problem inside or around it is not complete; its siblings may be."""
     shape = record({"a": record({"b": number(), "c": text()}), "d": text()})
     resolution = after(shape, '{"a":{"b":"x","c":"y"},"d":"z"}')
     assert [resolution.is_complete_at(path) for path in ("$", "$.a", "$.a.b", "$.a.c", "$.d")] == [
@@ -1006,7 +1007,7 @@ def test_siblings_are_no_ancestors() -> None:
 
 @pytest.mark.parametrize("size", [1, 3, 1000])
 def test_values_that_were_dropped(size: int) -> None:
-    """Reading goes on behind an error: what was open is gone, and what follows stands in its place."""
+    """Reading goes on after an error: the open value is gone, and the next one takes its place."""
     whole = '{"a":"x\\q","b":"x","c":[1,{"d":"y\\q"},{"e":"y"},tru,2],"f":{"g" 1},"h":{"i":"z"}}'
     options = Options(on_error="skip")
     for shape in (

@@ -290,6 +290,11 @@ class TreeFold(Sink):
         return () if self._errors is None else tuple(self._errors[: self._error_count])
 
     @property
+    def has_closed(self) -> bool:
+        """There is a root, and it is closed."""
+        return self._closed is not None and self._top is None and not self.in_string
+
+    @property
     def hidden(self) -> Node | None:
         """The document before the string that is open at the root: if that string is dropped, it is shown again."""
         return self._closed if self.in_string and self._top is None else None

@@ -198,7 +198,11 @@ NO_NODES: Final[list[Node]] = []  # never changed
 
 @mypyc_attr(acyclic=True)
 class ContainerNode(Node):
-    """An array or an object: the first `size` of a list of closed children, and the one that is still open, if any."""
+    """An array or an object: the first `_size` of a shared list of closed children, and the open child, if any.
+
+    Resolving typed values visits every child once, so `unspool.typed` reads `_items`, `_size`, `_open`, `_keys` and
+    `_open_key` directly instead of through tuples. Nothing else outside of this package does.
+    """
 
     __slots__ = ("_items", "_open", "_plain", "_size")
 

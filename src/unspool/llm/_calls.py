@@ -23,8 +23,7 @@ from .._grammar.writer import Writer
 from .._missing import MISSING
 from .._path import ROOT, Path
 from .._sharing import appended
-from ..typed._shape import ArrayShape, DeferredShape, MapShape, ObjectShape, ShapeError
-from ..typed._unions import UnionShape, chosen
+from ..typed._shape import ArrayShape, DeferredShape, MapShape, ObjectShape, ShapeError, UnionShape, chosen
 from ._deltas import Leaf, Record, Whole
 from ._diagnostics import Fault, MessageError, Quirk
 from ._texts import NO_TEXT

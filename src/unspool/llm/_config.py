@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Final, cast, final
 
 from .._errors import OptionsError
 from .._options import chosen_options
-from ..typed._partials import partial
+from ..typed._iterate import partial
 from ._texts import JSONDocument
 
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     from .._options import Options
-    from ..typed._partials import Resolver
+    from ..typed._iterate import Resolver
 
 __all__ = ["OUTPUT", "Config"]
 

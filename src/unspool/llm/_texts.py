@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from .._errors import UnspoolError
     from .._path import Path
     from .._state import ParserState
+    from ..typed._iterate import Resolver
     from ..typed._outcome import Resolution
-    from ..typed._partials import Resolver
     from ..typed._resolve import Cache
     from ._deltas import Block
 

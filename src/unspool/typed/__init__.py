@@ -1,4 +1,4 @@
-"""Typed partial values: a type of yours, half filled, after each fragment.
+"""Typed partial values: a partially filled value of your own type after each fragment.
 
 >>> from unspool.typed import iter_partial
 >>> schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -6,12 +6,20 @@
 [{'city': 'Por'}, {'city': 'Porto'}]
 """
 
-from ._items import aitems, items
+from ._iterate import (
+    Resolver,
+    aitems,
+    aiter_partial,
+    from_json_schema,
+    from_msgspec,
+    from_pydantic,
+    items,
+    iter_partial,
+    partial,
+)
 from ._outcome import Complete, Invalid, InvalidError, Missing, Partial, Resolution
-from ._partials import Resolver, aiter_partial, iter_partial, partial
-from ._policy import Atomic, NotNull, WholeItems
 from ._resolve import Cache, resolve
-from ._shape import Problem, Shape
+from ._shape import Atomic, NotNull, Problem, Shape, WholeItems
 
 __all__ = [
     "Atomic",
@@ -29,6 +37,9 @@ __all__ = [
     "WholeItems",
     "aitems",
     "aiter_partial",
+    "from_json_schema",
+    "from_msgspec",
+    "from_pydantic",
     "items",
     "iter_partial",
     "partial",

@@ -1,4 +1,4 @@
-"""What became of a text so far, for a type: `Missing`, `Partial`, `Complete` or `Invalid`."""
+"""The four outcomes of resolving a text for a type: `Missing`, `Partial`, `Complete` and `Invalid`."""
 
 # Compiled with mypyc.
 from __future__ import annotations
@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, cast
 from .._errors import UnspoolError, shown_path
 from .._path import ROOT, Path
 from .._tree.nodes import ContainerNode, ObjectNode
-from ._shape import ArrayShape, DeferredShape, MapShape, ObjectShape, ShapeError, followed
-from ._unions import chosen
+from ._shape import ArrayShape, DeferredShape, MapShape, ObjectShape, ShapeError, chosen, followed
 
 if TYPE_CHECKING:
     from .._path import Step
     from .._tree.nodes import Node
-    from ._frames import Outcome
+    from ._resolve import NodeResult
     from ._shape import Problem, Shape
 
 __all__ = ["Complete", "Invalid", "InvalidError", "Missing", "Partial", "Resolution"]
@@ -23,7 +22,7 @@ T = TypeVar("T")
 
 
 class InvalidError(UnspoolError, ValueError):
-    """No continuation of the text can become a value of the type. `invalid` tells why, and what there was."""
+    """No continuation of the text can become a value of the type. `invalid` holds the problems and the value so far."""
 
     def __init__(self, invalid: Invalid[object]) -> None:
         super().__init__(invalid)
@@ -31,12 +30,12 @@ class InvalidError(UnspoolError, ValueError):
 
     @property
     def path(self) -> Path:
-        """Where the first problem is."""
+        """The path of the first problem."""
         return self.invalid.path
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Everything that is known to be wrong."""
+        """All known problems."""
         return self.invalid.problems
 
     def __str__(self) -> str:
@@ -46,41 +45,41 @@ class InvalidError(UnspoolError, ValueError):
 
 
 class Resolution(Generic[T]):
-    """What all four outcomes have."""
+    """The base class of the four outcomes."""
 
-    __slots__ = ("_outcome", "_problems", "_root", "_shape", "value")
+    __slots__ = ("_problems", "_result", "_root", "_shape", "value")
 
     is_complete: ClassVar[bool] = False
     """The text is complete and the value is one of the type, fully validated."""
 
-    def __init__(self, value: object, outcome: Outcome | None, shape: Shape, root: Node | None) -> None:
+    def __init__(self, value: object, result: NodeResult | None, shape: Shape, root: Node | None) -> None:
         self.value = cast("T", value)
-        """The value as it stands: half filled, or the real one once it is complete; None where nothing is shown yet."""
-        self._outcome = outcome  # None: nothing is wrong
+        """The value so far: half filled, or the real one once it is complete; None if there is nothing to show yet."""
+        self._result = result  # None: nothing is wrong
         self._problems: tuple[Problem, ...] | None = None
         self._shape = shape
         self._root = root
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Everything that is known to be wrong."""
+        """All known problems."""
         problems = self._problems
         if problems is None:
-            problems = self._problems = () if self._outcome is None else tuple(self._outcome.problems())
+            problems = self._problems = () if self._result is None else tuple(self._result.problems())
         return problems
 
     @property
     def invalid(self) -> Invalid[T] | None:
-        """What is wrong, if anything is."""
+        """The resolution itself if it is invalid, otherwise None."""
         return None
 
     @property
     def missing(self) -> tuple[Path, ...]:
-        """The paths of the required fields that are not there yet, in what has begun."""
+        """The paths of the required fields that have not begun, in all objects that have."""
         return tuple(_missing(self._shape, self._root))
 
     def is_complete_at(self, path: str | Path | tuple[Step, ...]) -> bool:
-        """The value at this path has been written to its end, and nothing in it is wrong."""
+        """Return whether the value at this path is complete and valid."""
         steps = Path.parse(path).steps if isinstance(path, str) else tuple(path)
         node = None if self._root is None else self._root.at(steps)
         if node is None or not node.closed:
@@ -92,7 +91,7 @@ class Resolution(Generic[T]):
 
 
 class Missing(Resolution[T]):
-    """Nothing can be shown yet."""
+    """There is nothing to show yet."""
 
     __slots__ = ()
 
@@ -112,7 +111,7 @@ class Complete(Partial[T]):
 
 
 class Invalid(Partial[T]):
-    """No continuation can repair it. `value` has whatever is not wrong."""
+    """No continuation of the text can be valid. `value` leaves the invalid parts out."""
 
     __slots__ = ()
 
@@ -122,7 +121,7 @@ class Invalid(Partial[T]):
 
     @property
     def path(self) -> Path:
-        """Where the first problem is."""
+        """The path of the first problem."""
         return self.problems[0].path
 
     def __repr__(self) -> str:
@@ -135,7 +134,7 @@ def _overlap(one: tuple[Step, ...], other: tuple[Step, ...]) -> bool:
 
 
 def _missing(shape: Shape, root: Node | None) -> list[Path]:
-    """Along what is open: everything else is complete, or has not begun."""
+    """Walk along the open containers: everything else is complete, or has not begun."""
     if root is None:
         shape = followed(shape)
         return _absent(shape, ROOT, ()) if isinstance(shape, ObjectShape) else []

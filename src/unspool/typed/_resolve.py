@@ -1,103 +1,648 @@
 """A shape and the tree of a text so far, to a typed value: each part made once, unchanged parts the same objects.
 
-Resolving goes down the tree and comes back up with values. A container that is still open leaves a `Frame` behind: the
-values of its closed children, and the frame of the one that is open. The next state starts from there, so the work for
-a fragment is that of the open containers and of what is new.
+Resolving goes down the tree and comes back up with values. An open container leaves an `OpenResult` behind: the values
+of its closed children, and the result of the open one. The next state starts from there, so a fragment costs the work
+for the open containers and for the new values.
 
-Frames never change once they are made; the lists in them grow, but each frame sees its own part (`sharing`). So an
-older cache stays valid: two futures of one past can both be resolved from it. A frame is used again only where its
-last closed child is the very node that stands there now.
+Results never change once they are made. Their lists grow, but each result sees its own part of them (`_sharing`). So an
+older cache stays valid, and two futures of one past can both be resolved from it. A result is used again only where its
+last closed child is the very node of the new tree.
+
+Nesting costs no recursion. `begin` resolves a leaf, and any value that is judged as a whole, at once; for each other
+container it puts a `Builder` on a stack. The builder takes the results of the children one by one.
 """
 
 # Compiled with mypyc.
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast, final
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast, final
 
-from ._builder import begin
-from ._frames import HIDDEN, Outcome, frame_of
+from .._path import ROOT, Path
+from .._sharing import appended
+from .._tree.nodes import ContainerNode, ObjectNode, StringNode
 from ._outcome import Complete, Invalid, Missing, Partial, Resolution
+from ._shape import (
+    AnyShape,
+    ArrayShape,
+    DeferredShape,
+    IgnoredShape,
+    LeafShape,
+    MapShape,
+    ObjectShape,
+    Problem,
+    Shape,
+    ShapeError,
+    TupleShape,
+    UnionShape,
+    chosen,
+    followed,
+)
 
 if TYPE_CHECKING:
+    from .._path import Step
     from .._state import ParserState
-    from .._tree.nodes import ContainerNode, Node
-    from ._builder import Builder
-    from ._frames import Frame
-    from ._shape import Shape
+    from .._tree.nodes import Node
 
-__all__ = ["Cache", "resolve", "resolve_tree"]
+__all__ = [
+    "HIDDEN",
+    "Build",
+    "Cache",
+    "FoundProblem",
+    "NodeResult",
+    "instances_of",
+    "resolve",
+    "resolve_node",
+    "resolve_tree",
+]
+
+HIDDEN: Final = object()  # the value of a node that shows nothing
+NOTHING_FOUND: Final[tuple[FoundProblem, ...]] = ()
+
+
+@final
+class FoundProblem:
+    """A problem on its way up: each container adds its step, and `with_path` makes the path."""
+
+    __slots__ = ("inner", "problem", "step")
+
+    def __init__(self, problem: Problem, step: Step | None, inner: FoundProblem | None) -> None:
+        self.problem = problem
+        self.step = step
+        self.inner = inner
+
+    def with_path(self, steps: list[Step]) -> Problem:
+        """Return the problem with its whole path, which begins with these steps."""
+        steps = list(steps)
+        one: FoundProblem | None = self
+        while one is not None:
+            if one.step is not None:
+                steps.append(one.step)
+            one = one.inner
+        problem = self.problem
+        return Problem(Path.of(*steps, *problem.path.steps), problem.code, problem.expected)
+
+
+class NodeResult:
+    """The result of one node: its value, whole or half filled, or HIDDEN, and the problems in it.
+
+    A broken node will never be valid; its value leaves the invalid parts out. An open container keeps its problems
+    elsewhere (`OpenResult`).
+    """
+
+    __slots__ = ("found", "is_broken", "value")
+
+    def __init__(self, value: object, found: tuple[FoundProblem, ...] = NOTHING_FOUND, is_broken: bool = False) -> None:
+        self.value = value
+        self.found = found
+        self.is_broken = is_broken
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether there is a problem somewhere in the node."""
+        return self.is_broken or len(self.found) > 0
+
+    def problems(self) -> list[Problem]:
+        """Return all problems, from the root of the open containers inwards."""
+        problems: list[Problem] = []
+        steps: list[Step] = []
+        inner: NodeResult | None = self
+        while isinstance(inner, OpenResult):
+            known = inner.known
+            problems += [one.with_path(steps) for one in known.found[: known.found_size]]
+            if known.step is not None:
+                steps.append(known.step)
+            inner = inner.child
+        return problems if inner is None else problems + [one.with_path(steps) for one in inner.found]
+
+
+@final
+class Known:
+    """The part of an open container that stays the same until one of its children closes.
+
+    `count` children are closed, and `values` holds their values. The rest says how to resolve the open child.
+    """
+
+    __slots__ = (
+        "child_shape",
+        "count",
+        "found",
+        "found_size",
+        "hides",
+        "is_broken",
+        "is_draft",
+        "last_child",
+        "name",
+        "shape",
+        "size",
+        "step",
+        "values",
+    )
+
+    def __init__(
+        self,
+        shape: Shape,
+        hides: bool,
+        count: int,
+        last_child: Node | None,
+        values: list[object] | dict[object, object],
+        size: int,
+        is_broken: bool,
+        found: list[FoundProblem],
+        found_size: int,
+        step: Step | None,
+        name: object,
+        child_shape: Shape | None,
+        is_draft: bool,
+    ) -> None:
+        self.shape = shape
+        self.hides = hides  # the container is shown only when it is complete
+        self.count = count
+        self.last_child = last_child  # the last closed one
+        self.values = values
+        self.size = size  # of `values`; other results may have made the list longer
+        self.is_broken = is_broken  # one of the closed children is invalid
+        self.found = found  # the problems of the closed children
+        self.found_size = found_size
+        self.step = step  # to the open child
+        self.name = name  # of the open child among the values; a ShapeError for a forbidden key
+        self.child_shape = child_shape  # None: no child is open, or it is forbidden
+        self.is_draft = is_draft  # this shape only shows the open container; another one judges it when it closes
+
+    def fits(self, node: ContainerNode) -> bool:
+        """Return whether the known closed children are those of the node."""
+        count = self.count
+        return count == 0 or (count <= node._size and node._items[count - 1] is self.last_child)
+
+    def fits_around(self, node: Node) -> bool:
+        """Return whether only the open child of the node can have changed, and has the same key or index."""
+        if self.child_shape is None or node.closed or not isinstance(node, ContainerNode) or not node._open:
+            return False
+        if node._size != self.count or not self.fits(node):
+            return False
+        return self.step == node._open_key if isinstance(node, ObjectNode) else isinstance(self.values, list)
+
+
+@final
+class OpenResult(NodeResult):
+    """The result of an open container: its known part, and the result of its open child."""
+
+    __slots__ = ("child", "known", "shown_child")
+
+    def __init__(
+        self, value: object, is_broken: bool, known: Known, child: NodeResult | None, shown_child: object
+    ) -> None:
+        self.value = value
+        self.found = NOTHING_FOUND  # its problems are in `known` and in `child`
+        self.is_broken = is_broken
+        self.known = known
+        self.child = child
+        self.shown_child = shown_child
+
+    def renewed(self, child: NodeResult) -> OpenResult:
+        """Return the result of the container after a change of its open child only."""
+        known = self.known
+        shown = shown_child(known.shape, child)
+        value = self.value
+        if not known.hides and not is_same(self.shown_child, shown):
+            value = shown_of(known.shape, known.values, known.size, known.name, shown)
+        return OpenResult(value, known.is_broken or child.is_wrong, known, child, shown)
+
+
+def open_result(result: NodeResult | None) -> OpenResult | None:
+    """Return the result that the next one can start from: only an open container has one."""
+    return result if isinstance(result, OpenResult) else None
+
+
+def shown_of(
+    shape: Shape, values: list[object] | dict[object, object], size: int, name: object, child: object
+) -> object:
+    """Return the shown value of an open container, made of the values of its closed children and of the open one."""
+    if isinstance(values, list):
+        array = cast("ArrayShape", shape)
+        items = values[:size]
+        if child is not HIDDEN:
+            items.append(child)
+        return items if array.show is None else array.show(items)
+    members = dict(values)
+    if child is not HIDDEN:
+        members[name] = child
+    if isinstance(shape, ObjectShape):
+        if shape.holding and not shape.holding <= members.keys():
+            return HIDDEN
+        return shape.show(cast("dict[str, object]", members))
+    show_map = cast("MapShape", shape).show
+    return members if show_map is None else show_map(members)
+
+
+def shown_child(shape: Shape, result: NodeResult) -> object:
+    """Return the value that a container shows for an open or broken child."""
+    return HIDDEN if isinstance(shape, ArrayShape) and shape.whole_items else result.value
+
+
+def found_problems(error: ShapeError, shape: Shape) -> tuple[FoundProblem, ...]:
+    """Return the problems of an error; an error without any counts as one problem."""
+    problems = error.problems or (Problem(ROOT, "invalid", shape.expected),)
+    return tuple([FoundProblem(problem, None, None) for problem in problems])
+
+
+def is_same(one: object, other: object) -> bool:
+    """Return whether two shown values are the same object. Strings are compared, because each tree has new ones."""
+    return one is other or (type(one) is str and type(other) is str and one == other)
+
+
+def is_same_content(one: object, other: object) -> bool:
+    """Return whether these are two plain lists, or two plain dicts, of the same objects."""
+    if one.__class__ is list and other.__class__ is list:
+        items, others = cast("list[object]", one), cast("list[object]", other)
+        return len(items) == len(others) and all(map(is_same, items, others))
+    if one.__class__ is dict and other.__class__ is dict:
+        members, more = cast("dict[object, object]", one), cast("dict[object, object]", other)
+        return list(members) == list(more) and all(map(is_same, members.values(), more.values()))
+    return False
+
+
+@final
+class Builder:
+    """One container while it is resolved: takes the results of its children, one after the other."""
+
+    __slots__ = (
+        "child_shape",
+        "count",
+        "current",
+        "found",
+        "found_size",
+        "has_news",
+        "hides",
+        "is_broken",
+        "is_draft",
+        "last",
+        "name",
+        "node",
+        "opened",
+        "shape",
+        "shown_child",
+        "size",
+        "step",
+        "values",
+    )
+
+    def __init__(self, node: ContainerNode, shape: Shape, last: OpenResult | None, hides: bool, is_draft: bool) -> None:
+        self.node = node
+        self.shape = shape
+        self.hides = hides
+        self.is_draft = is_draft
+        self.current: Node | None = None  # the child that is being resolved
+        self.step: Step | None = None  # to that child
+        self.name: object = None
+        self.child_shape: Shape | None = None
+        self.opened: NodeResult | None = None  # the result of the open child
+        self.has_news = False  # the shown value has changed
+        if last is not None and (last.known.shape is not shape or not last.known.fits(node)):
+            last = None
+        self.last = last
+        if last is not None:
+            known = last.known
+            self.count = known.count
+            self.values: list[object] | dict[object, object] = known.values
+            self.size = known.size
+            self.is_broken = known.is_broken
+            self.found = known.found
+            self.found_size = known.found_size
+            self.shown_child = last.shown_child
+        else:
+            self.count = 0
+            self.values = [] if isinstance(shape, ArrayShape) else {}
+            self.size = 0
+            self.is_broken = False
+            self.found = []
+            self.found_size = 0
+            self.shown_child = HIDDEN
+
+    def next_child(self) -> Node | None:
+        """Return the next child to resolve: new closed ones, in their order, then the open one."""
+        node = self.node
+        if self.count < node._size:
+            self.current = node._items[self.count]
+        elif node._open and self.opened is None:
+            self.current = node._open[0]
+        else:
+            self.current = None
+        return self.current
+
+    def begin_child(self, child: Node, stack: list[Builder]) -> NodeResult | None:
+        """Choose the shape of a child, and begin to resolve the child."""
+        node, shape, index = self.node, self.shape, self.count
+        last = self.last
+        inner = open_result(last.child) if last is not None and last.known.count == index else None
+        self.child_shape = None
+        if isinstance(shape, ArrayShape):
+            self.step = index
+            if shape.max_items is not None and index >= shape.max_items:
+                return failure(shape, ShapeError.of("too_many_items", shape.expected))
+            self.child_shape = shape.item_at(index)
+            return begin(self.child_shape, child, inner, stack)
+        assert isinstance(node, ObjectNode)
+        key = node._keys[index] if index < node._size else cast("str", node._open_key)
+        self.step = key
+        if isinstance(shape, ObjectShape):
+            field = shape.field(key)
+            if field is None:
+                return failure(shape, ShapeError.of("extra_key", "no such key"))
+            self.name = field.name
+            item, most = field.shape, shape.max_keys
+        else:
+            mapping = cast("MapShape", shape)
+            item, most, self.name = mapping.item, mapping.max_keys, key
+            if mapping.check_key is not None:
+                self.name = self._checked(mapping.check_key, key)
+                if isinstance(self.name, ShapeError):
+                    return failure(shape, self.name)
+        if most is not None and index >= most:
+            return failure(shape, ShapeError.of("too_many_keys", shape.expected))
+        self.child_shape = item
+        return begin(item, child, inner, stack)
+
+    def _checked(self, check_key: Callable[[str], object], key: str) -> object:
+        """Return the name for a key, or the error. `check_key` is called once, when the value begins."""
+        if self.last is not None:
+            known = self.last.known
+            if known.count == self.count and known.step == key:
+                return known.name
+        try:
+            return check_key(key)
+        except ShapeError as error:
+            return error
+
+    def take(self, result: NodeResult) -> None:
+        """Take the result of the child that `next_child` returned."""
+        child = self.current
+        assert child is not None
+        if not child.closed:
+            self.opened = result
+            return
+        value = shown_child(self.shape, result) if result.is_broken else result.value
+        if value is HIDDEN and isinstance(self.shape, TupleShape) and self._does_not_fit(result):
+            value = None  # or the next items would move to a wrong index
+        # The last value already shows this child if it was open then and looks the same now.
+        if not is_same(self.shown_child, value):
+            self.has_news = True
+        self.shown_child = HIDDEN
+        self.count += 1
+        if result.is_wrong:
+            self.is_broken = True
+            for one in result.found:
+                self.found = appended(self.found, self.found_size, FoundProblem(one.problem, self.step, one))
+                self.found_size += 1
+        if value is not HIDDEN:
+            values = self.values
+            if isinstance(values, list):
+                self.values = appended(values, self.size, value)
+                self.size += 1
+            else:
+                if self.last is not None and values is self.last.known.values:
+                    values = self.values = dict(values)
+                values[self.name] = value
+
+    def _does_not_fit(self, result: NodeResult) -> bool:
+        """Return whether a tuple has a place for the child, but the child is wrong, or hidden by a lenient shape."""
+        has_place = self.child_shape is not None and not isinstance(self.child_shape, IgnoredShape)
+        return has_place and (result.is_wrong or self.shape.is_lenient)
+
+    def finish(self) -> NodeResult:
+        """Return the result of the container, once all children were taken."""
+        return self._make() if self.node.closed else self._show()
+
+    def _make(self) -> NodeResult:
+        wrong = tuple(self.found[: self.found_size])
+        if not self.is_broken:
+            try:
+                made = self._made()
+                # If only the closing bracket came, nothing visible has changed.
+                is_shown = self.last is not None and is_same_content(self.last.value, made)
+                return NodeResult(self.last.value if self.last is not None and is_shown else made)
+            except ShapeError as error:
+                if self.shape.is_lenient:
+                    return NodeResult(HIDDEN)
+                wrong = found_problems(error, self.shape)
+        return NodeResult(self._shown(HIDDEN), wrong, is_broken=True)
+
+    def _made(self) -> object:
+        shape, values = self.shape, self.values
+        if isinstance(values, list):
+            items = values[: self.size]
+            make_list = cast("ArrayShape", shape).make
+            return items if make_list is None else make_list(items)
+        members = dict(values)
+        if isinstance(shape, ObjectShape):
+            absent = [key for key in shape.required if shape.fields[key].name not in members]
+            if absent and not shape.is_lenient:
+                raise ShapeError([Problem(Path(ROOT, key), "missing", "a required key") for key in absent])
+            return shape.make(cast("dict[str, object]", members))
+        make_map = cast("MapShape", shape).make
+        return members if make_map is None else make_map(members)
+
+    def _show(self) -> NodeResult:
+        opened = self.opened
+        child: object = HIDDEN
+        is_broken = self.is_broken
+        if opened is not None:
+            is_broken = is_broken or opened.is_wrong
+            child = shown_child(self.shape, opened)
+        else:
+            self.step = self.name = self.child_shape = None
+        known = Known(
+            self.shape,
+            self.hides,
+            self.count,
+            self.node._items[self.count - 1] if self.count else None,
+            self.values,
+            self.size,
+            self.is_broken,
+            self.found,
+            self.found_size,
+            self.step,
+            self.name,
+            self.child_shape,
+            self.is_draft,
+        )
+        return OpenResult(self._shown(child), is_broken, known, opened, child)
+
+    def _shown(self, child: object) -> object:
+        """Return the shown value with this open child: the same object until something visible changes."""
+        if self.hides:
+            return HIDDEN
+        last = self.last
+        is_shown = not self.has_news and is_same(self.shown_child, child)
+        if last is not None and is_shown and (child is HIDDEN or last.known.name == self.name):
+            return last.value
+        return shown_of(self.shape, self.values, self.size, self.name, child)
+
+
+def begin(shape: Shape, node: Node, last: OpenResult | None, stack: list[Builder]) -> NodeResult | None:
+    """Resolve a leaf, or a value that is judged as a whole. For any other container, push a builder and return None."""
+    current = shape
+    is_draft = False
+    if last is not None and last.known.count > 0:
+        known = last.known
+        if isinstance(node, ContainerNode) and known.fits(node) and not (known.is_draft and node.closed):
+            stack.append(Builder(node, known.shape, last, known.hides, known.is_draft))
+            return None
+    try:
+        current, hides = chosen(shape, node)
+        while isinstance(current, DeferredShape) and not node.closed:
+            if node.kind not in current.kinds:
+                raise ShapeError.of("wrong_kind", current.expected)
+            if current.shown is None:
+                return NodeResult(HIDDEN)
+            current = current.shown
+            current, is_atomic = chosen(current, node)
+            hides = hides or is_atomic
+            is_draft = True
+        if isinstance(current, UnionShape):
+            return NodeResult(current.make(node) if node.closed else HIDDEN)
+        if node.kind not in current.kinds:
+            raise ShapeError.of("wrong_kind", current.expected)
+        if isinstance(current, LeafShape):
+            return _leaf(current, node, hides)
+        if isinstance(current, DeferredShape):
+            return NodeResult(current.make(node))
+    except ShapeError as error:
+        return failure(current, error)
+    if isinstance(current, AnyShape):
+        return NodeResult(HIDDEN if hides and not node.closed else node.value)
+    if isinstance(current, IgnoredShape):
+        return NodeResult(HIDDEN)
+    stack.append(Builder(cast("ContainerNode", node), current, last, hides, is_draft))
+    return None
+
+
+def _leaf(shape: LeafShape, node: Node, hides: bool) -> NodeResult:
+    if not isinstance(node, StringNode):
+        return NodeResult(node.value if shape.make is None else shape.make(node))
+    text = node.text
+    literals = shape.literals
+    if shape.max_length is not None and len(text) > shape.max_length:
+        raise ShapeError.of("too_long", shape.expected)
+    if node.closed:
+        if literals is not None:
+            if text not in literals:
+                raise ShapeError.of("not_one_of", shape.expected)
+            return NodeResult(literals[text])
+        return NodeResult(text if shape.make is None else shape.make(node))
+    if literals is not None:
+        possible = shape.literals_from(text)
+        if not possible:
+            raise ShapeError.of("not_one_of", shape.expected)
+        is_certain = shape.early and len(possible) == 1 and not hides
+        return NodeResult(literals[possible[0]] if is_certain else HIDDEN)
+    return NodeResult(text if shape.streams and not hides else HIDDEN)
+
+
+def failure(shape: Shape, error: ShapeError) -> NodeResult:
+    """Return the result of a node that does not fit; a lenient shape hides it instead."""
+    if followed(shape).is_lenient:
+        return NodeResult(HIDDEN)
+    return NodeResult(HIDDEN, found_problems(error, shape), is_broken=True)
 
 
 @final
 class Cache:
-    """What `resolve` hands back for the next time."""
+    """The work that `resolve` can use again for a later state."""
 
-    __slots__ = ("_is_complete", "_outcome", "_resolution")
+    __slots__ = ("_is_complete", "_resolution", "_result", "_root", "_shape")
 
-    def __init__(self, is_complete: bool, outcome: Outcome, resolution: Resolution[object]) -> None:
+    def __init__(
+        self, shape: Shape, root: Node | None, is_complete: bool, result: NodeResult, resolution: Resolution[object]
+    ) -> None:
+        self._shape = shape
+        self._root = root
         self._is_complete = is_complete
-        self._outcome = outcome
+        self._result = result
         self._resolution = resolution
 
 
 def resolve(shape: Shape, state: ParserState, cache: Cache | None = None) -> tuple[Resolution[object], Cache]:
-    """What `state` is worth for a type, and the cache to pass on with a later state. Pure: it may be asked again."""
+    """Resolve `state` for a type, and return the result with a cache for a later state. This is a pure function."""
     return resolve_tree(shape, state.root, state.is_complete, cache)
 
 
 def resolve_tree(
     shape: Shape, root: Node | None, is_complete: bool, cache: Cache | None
 ) -> tuple[Resolution[object], Cache]:
-    """As `resolve`, for the tree of a state."""
-    if cache is not None and cache._resolution._shape is not shape:
+    """Resolve the tree of a state, as `resolve` does."""
+    if cache is not None and cache._shape is not shape:
         cache = None
-    if cache is not None and root is cache._resolution._root:
+    if cache is not None and root is cache._root:
         if is_complete is cache._is_complete:
             return cache._resolution, cache
-        outcome = cache._outcome  # the same tree, but what follows it is wrong
+        result = cache._result  # the same tree, but the text after it took the completeness back
     elif root is None:
-        outcome = Outcome(HIDDEN)
+        result = NodeResult(HIDDEN)
     else:
-        outcome = _resolve(shape, root, None if cache is None else frame_of(cache._outcome))
-    value = None if outcome.value is HIDDEN else outcome.value
+        result = resolve_node(shape, root, None if cache is None else open_result(cache._result))
+    value = None if result.value is HIDDEN else result.value
     resolution: Resolution[object]
-    if outcome.is_wrong:
-        resolution = Invalid(value, outcome, shape, root)
+    if result.is_wrong:
+        resolution = Invalid(value, result, shape, root)
     elif is_complete:
         resolution = Complete(value, None, shape, root)
-    elif outcome.value is HIDDEN:
+    elif result.value is HIDDEN:
         resolution = Missing(None, None, shape, root)
     else:
         resolution = Partial(value, None, shape, root)
-    return resolution, Cache(is_complete, outcome, resolution)
+    return resolution, Cache(shape, root, is_complete, result, resolution)
 
 
-def _resolve(shape: Shape, node: Node, frame: Frame | None) -> Outcome:
-    """First down to where something else has changed than the open child; there by the rules; then up again."""
-    around: list[Frame] = []
-    while frame is not None and frame.known.fits_around(node):
-        around.append(frame)
-        shape = cast("Shape", frame.known.child_shape)
-        frame = frame_of(frame.child)
+def resolve_node(shape: Shape, node: Node, last: OpenResult | None) -> NodeResult:
+    """Resolve a node, from the last result of the same node.
+
+    The loop skips the open containers in which only the open child has changed. The builders resolve the innermost one,
+    and `renewed` carries its result outwards again.
+    """
+    around: list[OpenResult] = []
+    while last is not None and last.known.fits_around(node):
+        around.append(last)
+        shape = cast("Shape", last.known.child_shape)
+        last = open_result(last.child)
         node = cast("ContainerNode", node)._open[0]
-    outcome = _resolve_by_the_rules(shape, node, frame)
+    result = _resolve_with_builders(shape, node, last)
     for outer in reversed(around):
-        outcome = outer.renewed(outcome)
-    return outcome
+        result = outer.renewed(result)
+    return result
 
 
-def _resolve_by_the_rules(shape: Shape, node: Node, frame: Frame | None) -> Outcome:
+def _resolve_with_builders(shape: Shape, node: Node, last: OpenResult | None) -> NodeResult:
     stack: list[Builder] = []
-    outcome = begin(shape, node, frame, stack)
+    result = begin(shape, node, last, stack)
     while stack:
         builder = stack[-1]
-        if outcome is not None:
-            builder.take(outcome)
+        if result is not None:
+            builder.take(result)
         child = builder.next_child()
         if child is None:
             stack.pop()
-            outcome = builder.finish()
+            result = builder.finish()
         else:
-            outcome = builder.begin_child(child, stack)
-    assert outcome is not None
-    return outcome
+            result = builder.begin_child(child, stack)
+    assert result is not None
+    return result
+
+
+Build: TypeAlias = Callable[..., object]
+"""A function that makes a half-filled value of the known fields, by name, and of the extra keys, if they are kept."""
+
+
+def instances_of(cls: type, set_dict: Callable[[object, dict[str, object]], None]) -> Build:
+    """Return a function that makes instances of a class without extra keys. It calls no method of the class.
+
+    An instance is an object and the dict of its attributes, because a stream makes many of them.
+    """
+    new: Any = object.__new__  # a compiled call is faster
+
+    def build(there: dict[str, object], extras: Mapping[str, object] | None = None) -> object:
+        instance: object = new(cls)
+        set_dict(instance, there)
+        return instance
+
+    return build

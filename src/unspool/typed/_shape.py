@@ -1,12 +1,15 @@
-"""`Shape`: our own small description of a type, and all that resolving knows of one.
+"""Shapes: the library's own small description of a type, and all that resolving knows of one.
 
-A shape says which kinds of JSON value fit, what is shown of a value that is still being written, and what becomes of
-one that is closed. Whoever describes a foreign kind of type (`from_pydantic`, `from_msgspec`, `from_json_schema`) makes
-shapes; `resolve` reads them and knows nothing of where they came from.
+A shape says which kinds of JSON value fit, what is shown of a value that is still being written, and what becomes of a
+closed one. The adapters (`from_pydantic`, `from_msgspec`, `from_json_schema`) make shapes; `resolve` reads them without
+knowing where they came from.
 
-Values flow upwards. A leaf is *made* from what the text has; a container is made from the values of its children, each
-of which has been made before, once. So nothing is validated twice: what a container's ``make`` checks is the container
-itself. It raises `ShapeError` for what is wrong.
+Values flow upwards. A leaf is *made* from its text. A container is made from the values of its children, each of which
+was made once, before. So nothing is validated twice: the `make` of a container checks the container itself. It raises
+`ShapeError` if something is wrong.
+
+The markers at the top say in an annotation how a field is shown: ``Annotated[str, Atomic]``. Unions come last, with the
+questions that only a walk through references and unions can answer.
 """
 
 # Compiled with mypyc.
@@ -14,10 +17,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from .._events import Event, Kind
+from .._grammar.writer import Writer
 from .._native import mypyc_attr
 from .._path import ROOT, Path
+from .._tree.nodes import ContainerNode, NumberNode, ObjectNode, StringNode
 
 if TYPE_CHECKING:
     from .._tree.nodes import Node
@@ -25,20 +31,29 @@ if TYPE_CHECKING:
 __all__ = [
     "ALL_KINDS",
     "IGNORED",
+    "MARKS",
     "AnyShape",
     "ArrayShape",
+    "Atomic",
     "DeferredShape",
     "Field",
     "IgnoredShape",
     "LeafShape",
     "MapShape",
+    "NotNull",
     "ObjectShape",
     "Problem",
     "RefShape",
     "Shape",
     "ShapeError",
     "TupleShape",
+    "UnionShape",
+    "WholeItems",
+    "asks_for_values",
+    "chosen",
     "followed",
+    "json_text",
+    "kinds_of",
 ]
 
 OBJECT: Final = "object"
@@ -52,7 +67,7 @@ LEAF_KINDS: Final = frozenset({STRING, NUMBER, BOOLEAN, NULL})
 
 
 class Problem(NamedTuple):
-    """One thing that is wrong: where, a short code, and what was expected, in words that never quote the text."""
+    """One problem: its path, a short code, and the expected value, in words that never quote the text."""
 
     path: Path
     code: str
@@ -68,17 +83,18 @@ class ShapeError(Exception):
 
     @classmethod
     def of(cls, code: str, expected: str, path: Path = ROOT) -> ShapeError:
-        """One problem."""
+        """Return an error with one problem."""
         return cls([Problem(path, code, expected)])
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Shape:
-    """What all shapes have.
+    """The base class of all shapes.
 
-    `kinds` are the kinds of JSON value (`Node.kind`) that may fit: any other is invalid as soon as it begins. What
-    `is_atomic` is shown only when complete, whatever it is. Where `is_lenient` nothing is judged, and what does not
-    fit is simply not shown: inside of what is judged as a whole later. `expected` says what fits, in words.
+    `kinds` are the kinds of JSON value (`Node.kind`) that may fit: any other is invalid as soon as it begins. With
+    `is_atomic`, a value is shown only when it is complete. With `is_lenient`, nothing is judged, and a value that does
+    not fit is simply not shown: such shapes are for the inside of a value that is judged as a whole later. `expected`
+    describes the values that fit, in words.
     """
 
     def __init__(self, kinds: frozenset[str], expected: str, is_atomic: bool = False, is_lenient: bool = False) -> None:
@@ -89,7 +105,7 @@ class Shape:
 
 
 class RefShape(Shape):
-    """Stands for a shape that is not made yet: a type that contains itself. `target` is set once it is."""
+    """A reference to another shape, for a type that contains itself. `target` is set once that shape is made."""
 
     def __init__(self) -> None:
         super().__init__(ALL_KINDS, "a value")
@@ -97,14 +113,14 @@ class RefShape(Shape):
 
 
 def followed(shape: Shape) -> Shape:
-    """The shape itself, where a reference stands for it."""
+    """Return the shape that a reference leads to; any other shape as it is."""
     while isinstance(shape, RefShape):
         shape = shape.target
     return shape
 
 
 class AnyShape(Shape):
-    """Everything fits, and is shown as the plain value that it is."""
+    """Any value, shown as the plain value that it is."""
 
     def __init__(self, *, is_atomic: bool = False) -> None:
         super().__init__(ALL_KINDS, "any value", is_atomic)
@@ -113,9 +129,9 @@ class AnyShape(Shape):
 class LeafShape(Shape):
     """A string, a number, a boolean or null. Only strings are ever open.
 
-    `make` gets the closed node and gives the value; None stands for the plain value of the node. With `streams`, an
-    open string is shown as its text so far. `literals` are all the strings that may come, if that is known: then a
-    text that none of them begins with is invalid at once, and with `early` the only one that is left is shown before
+    `make` gets the closed node and returns the value; without it, the value is the plain value of the node. With
+    `streams`, an open string is shown as its text so far. `literals` are all the strings that may come, if they are
+    known: a text that begins none of them is invalid at once, and with `early` the last possible one is shown before
     its end. `max_length` makes longer strings invalid before they end.
     """
 
@@ -134,19 +150,19 @@ class LeafShape(Shape):
         super().__init__(kinds, expected, False, is_lenient)
         self.make = make
         self.streams = streams
-        self.literals = literals  # with the value that each stands for
+        self.literals = literals  # each string with its value
         self._sorted = sorted(literals or ())
         self.early = early
         self.max_length = max_length
 
     def literals_from(self, prefix: str) -> list[str]:
-        """The first two literals that begin like this: nobody needs to know more."""
+        """Return the first two literals with this prefix: more are never needed."""
         start = bisect_left(self._sorted, prefix)
         return [literal for literal in self._sorted[start : start + 2] if literal.startswith(prefix)]
 
 
 class Field(NamedTuple):
-    """A key of an object: under which name its value is handed to `make` and `show`, and what it has to be."""
+    """A key of an object: the name of its value in the dict for `make` and `show`, and its shape."""
 
     name: str
     shape: Shape
@@ -157,11 +173,10 @@ class Field(NamedTuple):
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class ObjectShape(Shape):
-    """An object with fields. `show` makes a half-filled value of what is known, `make` the whole one.
+    """An object with fields. `show` makes a half-filled value of the known fields, `make` the whole one.
 
-    Both get the values by field name: only those that are there. A key that is no field is invalid with
-    ``extra=None``; otherwise it goes by its own name with that shape (`AnyShape` for any value, `IGNORED` to leave it
-    out).
+    Both get a dict of the values that are there, by field name. `extra` is the shape of all other keys: `AnyShape` for
+    any value, `IGNORED` to leave them out, None to make them invalid. An extra key is its own field name.
     """
 
     def __init__(
@@ -182,7 +197,7 @@ class ObjectShape(Shape):
         self.make = make
         self.extra = extra
         self.max_keys = max_keys
-        # By its first key, where several lead to one field.
+        # If several keys lead to one field, the first one names it in problems.
         first_keys: dict[str, str] = {}
         for key, field in fields.items():
             if field.is_required:
@@ -191,7 +206,7 @@ class ObjectShape(Shape):
         self.holding = frozenset([field.name for field in fields.values() if field.holds_back])
 
     def field(self, key: str) -> Field | None:
-        """What the value under this key is; None for a key that may not be there."""
+        """Return the field for a key; None for a forbidden key."""
         field = self.fields.get(key)
         if field is None and self.extra is not None:
             return Field(key, self.extra)
@@ -199,7 +214,7 @@ class ObjectShape(Shape):
 
 
 class IgnoredShape(Shape):
-    """Whatever it is, it is left out."""
+    """Any value, left out."""
 
     def __init__(self) -> None:
         super().__init__(ALL_KINDS, "any value")
@@ -209,7 +224,10 @@ IGNORED: Final = IgnoredShape()
 
 
 class MapShape(Shape):
-    """An object with any keys, all of one shape. `check_key` raises `ShapeError`, or gives the key to show it under."""
+    """An object with any keys and one shape for all values.
+
+    `check_key` returns the key for the result, or raises `ShapeError`.
+    """
 
     def __init__(
         self,
@@ -232,7 +250,7 @@ class MapShape(Shape):
 
 
 class ArrayShape(Shape):
-    """An array of items of one shape. None for `show` and `make`: the list itself."""
+    """An array with one shape for all items. Without `show` and `make`, the value is the list itself."""
 
     def __init__(
         self,
@@ -254,12 +272,12 @@ class ArrayShape(Shape):
         self.whole_items = whole_items
 
     def item_at(self, index: int) -> Shape:
-        """What the item at this place is."""
+        """Return the shape of the item at this index."""
         return self.item
 
 
 class TupleShape(ArrayShape):
-    """An array with a shape for each place; `item` is for all places behind those (None: there are none)."""
+    """An array with a shape for each of its first items; `rest` is for the items after those (None: there are none)."""
 
     def __init__(
         self,
@@ -289,9 +307,9 @@ class TupleShape(ArrayShape):
 
 
 class DeferredShape(Shape):
-    """Judged as a whole when it closes, because whoever judges wants to see what was written, not what became of it.
+    """A value that is judged as a whole when it closes, because its validator has to see the value as it was written.
 
-    `make` gets the closed node. Until then it is shown through `shown`, a lenient shape, if there is one.
+    `make` gets the closed node. Until then the value is shown through `shown`, a lenient shape, if there is one.
     """
 
     def __init__(
@@ -307,3 +325,214 @@ class DeferredShape(Shape):
         super().__init__(kinds, expected, is_atomic, is_lenient)
         self.make = make
         self.shown = shown
+
+
+# Markers
+
+MARKS: Final = "unspool"
+"""The key in the metadata of a Pydantic core schema that holds the names of its markers."""
+
+
+@mypyc_attr(native_class=False)  # users may copy and pickle types with markers in them
+class Marker:
+    """The base class of the markers: the class itself and its instances mean the same.
+
+    Pydantic finds markers everywhere, also on the items of a list or the branches of a union. A marker adds its name to
+    the metadata of the core schema, and changes nothing in the validation.
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Callable[[Any], Any]) -> Any:
+        schema: dict[str, Any] = handler(source)
+        metadata: dict[str, Any] = schema.get("metadata") or {}
+        # A copy, because the schema may belong to a class, and the marker is for this field only.
+        return {**schema, "metadata": {**metadata, MARKS: (*metadata.get(MARKS, ()), cls.__name__)}}
+
+
+@mypyc_attr(native_class=False)
+class Atomic(Marker):
+    """Show a value only when it is complete: ``Annotated[Address, Atomic]``."""
+
+    __slots__ = ()
+
+
+@mypyc_attr(native_class=False)
+class NotNull(Marker):
+    """Hide an object until this field of it is shown: ``Annotated[str, NotNull]``."""
+
+    __slots__ = ()
+
+
+@mypyc_attr(native_class=False)
+class WholeItems(Marker):
+    """Show only complete items of an array: ``Annotated[list[Day], WholeItems]``."""
+
+    __slots__ = ()
+
+
+# Unions
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class UnionShape(Shape):
+    """One of several shapes. Nothing is shown until the branch is decided.
+
+    The kind of the value decides if only one branch accepts it. If not, for objects, the value of the `discriminator`
+    key decides as soon as it closes. If not, `make` gets the closed node and judges it as a whole.
+    """
+
+    def __init__(
+        self,
+        branches: Sequence[Shape],
+        make: Callable[[Node], object],
+        *,
+        discriminator: str | None = None,
+        tags: Mapping[tuple[str, object], Shape] | None = None,
+        expected: str = "one of several",
+        is_atomic: bool = False,
+        is_lenient: bool = False,
+    ) -> None:
+        super().__init__(ALL_KINDS, expected, is_atomic, is_lenient)  # `kinds_of` asks the branches
+        self.branches = branches
+        self.make = make
+        self.discriminator = discriminator
+        self.tags: Mapping[tuple[str, object], Shape] = tags or {}  # by kind and value: True is not 1
+        self._by_kind: dict[str, list[Shape]] = {}
+
+    def branches_for(self, kind: str) -> list[Shape]:
+        """Return the branches that may accept a value of this kind."""
+        branches = self._by_kind.get(kind)
+        if branches is None:
+            branches = self._by_kind[kind] = [branch for branch in self.branches if kind in kinds_of(branch)]
+        return branches
+
+    def branch_for(self, node: Node) -> Shape | None:
+        """Return the branch for this node; None until it is decided. Raises `ShapeError` if no branch fits."""
+        branches = self.branches_for(node.kind)
+        if len(branches) == 1:
+            return branches[0]
+        if not branches:
+            raise ShapeError.of("wrong_kind", self.expected)
+        if self.discriminator is None or node.kind != OBJECT:
+            return None
+        tag = first_child(node, self.discriminator)
+        if tag is None or not (tag.closed or isinstance(tag, ContainerNode)):
+            return None
+        branch = None if isinstance(tag, ContainerNode) else self.tags.get((tag.kind, tag.value))
+        if branch is None:
+            raise ShapeError.of("unknown_tag", "a known " + repr(self.discriminator), Path(ROOT, self.discriminator))
+        return branch
+
+
+def first_child(node: Node, key: str) -> Node | None:
+    """Return the first child under a key: a second one must not change a decision that was made."""
+    assert isinstance(node, ObjectNode)
+    try:
+        return node._items[node._keys.index(key, 0, node._size)]
+    except ValueError:
+        return node._open[0] if node._open_key == key else None
+
+
+def kinds_of(shape: Shape) -> frozenset[str]:
+    """Return the kinds that may fit, through references and unions, even if these contain themselves."""
+    kinds: set[str] = set()
+    seen: set[int] = set()
+    to_ask = [shape]
+    while to_ask:
+        one = to_ask.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one, RefShape):
+            to_ask.append(one.target)
+        elif isinstance(one, UnionShape):
+            to_ask.extend(one.branches)
+        else:
+            kinds |= one.kinds
+    return frozenset(kinds)
+
+
+def chosen(shape: Shape, node: Node) -> tuple[Shape, bool]:
+    """Return the shape for this node, through references and unions, and whether it is shown only when complete.
+
+    An undecided union is returned as it is. Raises `ShapeError` if no branch of a union fits.
+    """
+    is_atomic = shape.is_atomic
+    while True:
+        if isinstance(shape, RefShape):
+            shape = shape.target
+        elif isinstance(shape, UnionShape):
+            branch = shape.branch_for(node)
+            if branch is None:
+                return shape, is_atomic
+            shape = branch
+        else:
+            return shape, is_atomic
+        is_atomic = is_atomic or shape.is_atomic
+
+
+def asks_for_values(shape: Shape) -> bool:
+    """Return whether the shape, or one inside it, shows open objects or arrays as plain values."""
+    seen: set[int] = set()
+    to_ask: list[Shape | None] = [shape]
+    while to_ask:
+        one = to_ask.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one, AnyShape):
+            return True
+        if isinstance(one, RefShape):
+            to_ask.append(one.target)
+        elif isinstance(one, UnionShape):
+            to_ask.extend(one.branches)
+            to_ask.extend(one.tags.values())
+        elif isinstance(one, DeferredShape):
+            to_ask.append(one.shown)
+        elif isinstance(one, ObjectShape):
+            to_ask.extend([field.shape for field in one.fields.values()])
+            to_ask.append(one.extra)
+        elif isinstance(one, (ArrayShape, MapShape)):
+            to_ask.append(one.item)
+            if isinstance(one, TupleShape):
+                to_ask.extend(one.places)
+    return False
+
+
+# Text
+
+
+def json_text(node: Node) -> str:
+    """Return a closed node as JSON text, for adapters that judge a value as it was written.
+
+    Numbers keep their spelling, and a key that comes twice is written twice.
+    """
+    return Writer().write(_events(node))
+
+
+def _events(root: Node) -> list[Event]:
+    events: list[Event] = []
+    stack: list[tuple[Node, Path, bool]] = [(root, ROOT, False)]  # True: only the end of the container is left
+    while stack:
+        node, path, is_end = stack.pop()
+        if isinstance(node, ObjectNode):
+            events.append(Event(Kind.END_OBJECT if is_end else Kind.START_OBJECT, path))
+            if not is_end:
+                stack.append((node, path, True))
+                members = list(zip(node.keys, node.children, strict=True))
+                stack.extend([(child, Path(path, key), False) for key, child in reversed(members)])
+        elif isinstance(node, ContainerNode):
+            events.append(Event(Kind.END_ARRAY if is_end else Kind.START_ARRAY, path))
+            if not is_end:
+                stack.append((node, path, True))
+                children = node.children
+                stack.extend([(children[at], Path(path, at), False) for at in range(len(children) - 1, -1, -1)])
+        elif isinstance(node, NumberNode):
+            events.append(Event(Kind.COMPLETE_NUMBER, path, node.number, raw=node.raw))
+        elif isinstance(node, StringNode):
+            events.append(Event(Kind.COMPLETE_STRING, path, node.text))
+        else:
+            events.append(Event(Kind.COMPLETE_NULL if node.value is None else Kind.COMPLETE_BOOLEAN, path, node.value))
+    return events

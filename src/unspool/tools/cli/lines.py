@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ..._state import ParserState
     from ...llm._state import MessageState
     from ...select import Pattern
-    from ...typed._partials import Resolver
+    from ...typed._iterate import Resolver
     from ...typed._resolve import Cache
     from ..viewer.inputs import Piece
 

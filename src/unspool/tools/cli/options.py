@@ -15,7 +15,7 @@ from ..._errors import UnspoolError
 from ...llm._config import Config
 from ...llm._formats.registry import FORMATS
 from ...select import compile as compile_pattern
-from ...typed._partials import partial
+from ...typed._iterate import partial
 from ..viewer.inputs import InputKind
 from ..viewer.samples import SampleError, find
 from .arrivals import STANDARD_INPUT, Input
@@ -23,7 +23,7 @@ from .terminal import UsageError, shown
 
 if TYPE_CHECKING:
     from ...select import Pattern
-    from ...typed._partials import Resolver
+    from ...typed._iterate import Resolver
 
 __all__ = [
     "Cut",

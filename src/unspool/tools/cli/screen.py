@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..._path import Path
     from ..._tree.nodes import Node
     from ...select import Pattern
-    from ...typed._partials import Resolver
+    from ...typed._iterate import Resolver
     from ...typed._resolve import Cache
     from ...typed._shape import Problem
     from ..viewer.fields import Fields

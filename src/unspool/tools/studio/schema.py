@@ -6,13 +6,13 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Final, final
 
 from ..._errors import OptionsError
+from ...typed._iterate import partial
 from ...typed._outcome import Missing
-from ...typed._partials import partial
 from .document import clipped, shown_path, spelled_out
 
 if TYPE_CHECKING:
     from ..._state import ParserState
-    from ...typed._partials import Resolver
+    from ...typed._iterate import Resolver
     from ...typed._resolve import Cache
     from ...typed._shape import Problem
 

@@ -1,1 +1,1 @@
-"""What a JSON Schema says about a value, keyword by keyword: `typed/from_json_schema.py` puts shapes together."""
+"""JSON Schema as shapes: `document` reads a schema, `merge` combines schemas, `shapes` and `judge` judge values."""

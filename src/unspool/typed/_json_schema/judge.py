@@ -1,7 +1,11 @@
-"""What `jsonschema_rs` says about a value that is closed: the only module that knows it.
+"""The verdict of `jsonschema_rs` on closed values. This is the only module that knows the library.
 
-It is imported with the first judge that is made, and a judge is made only for what our own shapes cannot tell. Each
-compiles its schema when it is asked for the first time: many a branch of a schema never meets a value.
+Shapes judge most keywords while a value is being written. `LeftOver` collects the others, per kind of value, into a
+schema of their own. A schema inside of them is copied if it means the same everywhere; otherwise an absolute reference
+leads to its place in the document.
+
+`jsonschema_rs` is imported for the first judge, and a judge is made only for keywords that shapes cannot tell. Each
+judge compiles its schema on first use, because many branches of a schema never meet a value.
 """
 
 from __future__ import annotations
@@ -12,18 +16,21 @@ from typing import TYPE_CHECKING, Any, Final, final
 from ..._errors import OptionsError
 from ..._path import Path
 from .._shape import Problem, ShapeError
-from .keywords import shown
+from .document import DRAFT_7, shown
+from .merge import UNIONS, types_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from types import ModuleType
 
     from ..._tree.nodes import Node
-    from .refs import Document
+    from .document import SchemaDocument, Subschema
+    from .merge import Conjunction, Merger, SchemaPart
 
-__all__ = ["Judge", "Judges"]
+__all__ = ["LeftOver", "SchemaJudge", "wants_integer"]
 
-MOST_PROBLEMS: Final = 8
-LONGEST_REASON: Final = 200
+MAX_PROBLEMS: Final = 8
+MAX_REASON_LENGTH: Final = 200
 
 EXPECTED: Final = {
     "anyOf": "a value that fits at least one of several schemas",
@@ -58,19 +65,19 @@ EXPECTED: Final = {
 
 
 @final
-class Judge:
-    """A schema to judge closed values by."""
+class SchemaJudge:
+    """A schema that judges closed values."""
 
     __slots__ = ("_judges", "_needs_document", "_schema", "_validator")
 
-    def __init__(self, judges: Judges, schema: Any, needs_document: bool) -> None:
+    def __init__(self, judges: SchemaJudges, schema: Any, needs_document: bool) -> None:
         self._judges = judges
         self._schema = schema
         self._needs_document = needs_document
         self._validator: Any = None
 
     def accepts(self, value: object) -> bool:
-        """Whether a plain value fits. Text that is no Unicode never does: nobody could tell its characters."""
+        """Return whether a plain value fits. Text with lone surrogates never does: it has no characters to judge."""
         validator = self._validator
         if validator is None:
             validator = self._validator = self._judges.compiled(self._schema, self._needs_document)
@@ -80,13 +87,13 @@ class Judge:
             return False
 
     def checked(self, value: Any) -> Any:
-        """The plain value, if it fits; otherwise raises `ShapeError`."""
+        """Return the plain value if it fits; otherwise raise `ShapeError`."""
         if self.accepts(value):
             return value
         raise ShapeError(self._problems(value))
 
     def checked_node(self, node: Node) -> object:
-        """The plain value of a node, if it fits; otherwise raises `ShapeError`."""
+        """Return the plain value of a node if it fits; otherwise raise `ShapeError`."""
         return self.checked(node.value)
 
     def _problems(self, value: object) -> list[Problem]:
@@ -97,7 +104,7 @@ class Judge:
                 if code == "required":
                     code, steps = "missing", [*steps, error.kind.property]
                 problems.append(Problem(Path.of(*steps), code, EXPECTED.get(code, "a value that fits the schema")))
-                if len(problems) == MOST_PROBLEMS:
+                if len(problems) == MAX_PROBLEMS:
                     break
         except UnicodeEncodeError:
             problems.append(Problem(Path.of(), "lone_surrogate", "text without halves of surrogate pairs"))
@@ -105,27 +112,27 @@ class Judge:
 
 
 @final
-class Judges:
+class SchemaJudges:
     """All judges of one schema, each made once."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: SchemaDocument) -> None:
         self._document = document
-        self._made: dict[str, Judge] = {}
+        self._made: dict[str, SchemaJudge] = {}
         self._library: ModuleType | None = None
         self._registry: Any = None
 
-    def judge(self, schema: Any, needs_document: bool) -> Judge:
-        """The judge for a schema, which may refer to places of the document by absolute references."""
+    def judge(self, schema: Any, needs_document: bool) -> SchemaJudge:
+        """Return the judge for a schema, which may refer to places of the document by absolute references."""
         if self._library is None:
             self._import()
         key = json.dumps(schema, sort_keys=True)
         found = self._made.get(key)
         if found is None:
-            found = self._made[key] = Judge(self, schema, needs_document)
+            found = self._made[key] = SchemaJudge(self, schema, needs_document)
         return found
 
     def compiled(self, schema: Any, needs_document: bool) -> Any:
-        """A validator."""
+        """Return a validator for a schema."""
         library: Any = self._library
         if not needs_document:
             return library.validator_for(self._of_draft(schema), offline=True)
@@ -145,4 +152,111 @@ class Judges:
         try:
             jsonschema_rs.validator_for(self._document.schema, offline=True)
         except jsonschema_rs.ValidationError as error:
-            raise OptionsError(f"{shown(error.instance_path)}: {error.message[:LONGEST_REASON]}") from error
+            raise OptionsError(f"{shown(error.instance_path)}: {error.message[:MAX_REASON_LENGTH]}") from error
+
+
+# Keywords without a shape
+
+AT_THE_CLOSE: Final[dict[str, tuple[str, ...]]] = {
+    "object": ("minProperties", "dependentRequired", "dependentSchemas", "dependencies"),
+    "array": ("minItems", "contains", "minContains", "maxContains", "uniqueItems"),
+    "string": ("minLength", "maxLength", "pattern", "contentEncoding", "contentMediaType"),
+    "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+    "boolean": (),
+    "null": (),
+}
+OF_ANY_KIND: Final = ("anyOf", "oneOf", "not", "if", "then", "else")
+MEANS_NOTHING_WITHOUT: Final = {"then": "if", "else": "if", "minContains": "contains", "maxContains": "contains"}
+UNEVALUATED: Final = {"object": "unevaluatedProperties", "array": "unevaluatedItems"}
+
+
+@final
+class LeftOver:
+    """Makes the judges for a document."""
+
+    def __init__(self, document: SchemaDocument) -> None:
+        self._document = document
+        self._judges = SchemaJudges(document)
+
+    def judge(self, conjunction: Conjunction, kind: str, merger: Merger) -> SchemaJudge | None:
+        """Return the judge for the keywords that no shape covers, for values of this kind; None if there are none."""
+        pieces: list[Any] = []
+        needs_document = False
+        unevaluated = UNEVALUATED.get(kind, "")
+        for part in conjunction.parts:
+            if unevaluated in part.place.one and merger.cone(part.place, unevaluated) is None:
+                piece, needs = self._reference(part.place)
+            else:
+                piece, needs = self._piece(part, kind, merger)
+            if piece:
+                pieces.append(piece)
+                needs_document |= needs
+        if pieces and kind == "number" and any(map(wants_integer, conjunction.places)):
+            pieces.append({"type": "integer"})
+        return self._judges.judge(_together(pieces), needs_document) if pieces else None
+
+    def judge_of(self, places: Iterable[Subschema]) -> SchemaJudge | None:
+        """Return the judge for whole schemas; None if they accept everything."""
+        referred = [self._reference(place) for place in places]
+        pieces = [piece for piece, _ in referred if piece is not True and piece != {}]
+        return self._judges.judge(_together(pieces), any(needs for _, needs in referred)) if pieces else None
+
+    def whole(self) -> SchemaJudge:
+        """Return the judge for the document."""
+        return self._judges.judge(self._document.schema, False)
+
+    def pattern(self, pattern: str) -> SchemaJudge:
+        """Return the judge for keys that match a pattern."""
+        return self._judges.judge({"pattern": pattern}, False)
+
+    def _piece(self, part: SchemaPart, kind: str, merger: Merger) -> tuple[dict[str, Any], bool]:
+        keywords = part.place.keywords
+        piece: dict[str, Any] = {}
+        needs_document = False
+        for keyword in (*AT_THE_CLOSE[kind], *OF_ANY_KIND):
+            if not part.has(keyword) or MEANS_NOTHING_WITHOUT.get(keyword, keyword) not in keywords:
+                continue
+            if kind == "string" and keyword in UNIONS and merger.lists_texts(part, keyword):
+                continue
+            piece[keyword], needs = self._written(part.place, keyword)
+            needs_document |= needs
+        if piece.get("uniqueItems") is False:
+            del piece["uniqueItems"]
+        if kind == "string" and "format" in keywords and self._document.draft == DRAFT_7:
+            piece["format"] = keywords["format"]
+        for keyword in ("enum", "const"):  # shapes compare strings themselves, and there is only one null
+            if keyword in keywords and kind not in {"string", "null"}:
+                piece[keyword] = keywords[keyword]
+        for keyword, target in part.place.targets.items():
+            if target is None:  # a meta-schema
+                piece["$ref"] = keywords[keyword]
+        return piece, needs_document
+
+    def _written(self, place: Subschema, keyword: str) -> tuple[Any, bool]:
+        """Return the value of a keyword, and whether it contains references to the document."""
+        value = place.keywords[keyword]
+        if keyword in place.one:
+            return self._reference(place.one[keyword])
+        if keyword in place.listed:
+            referred = [self._reference(inner) for inner in place.listed[keyword]]
+            return [piece for piece, _ in referred], any(needs for _, needs in referred)
+        if keyword in place.named:
+            by_name = {name: self._reference(inner) for name, inner in place.named[keyword].items()}
+            pieces = {name: piece for name, (piece, _) in by_name.items()}
+            return {**value, **pieces}, any(needs for _, needs in by_name.values())
+        return value, False
+
+    def _reference(self, place: Subschema) -> tuple[Any, bool]:
+        if place.is_alone:
+            return place.schema, False
+        return {"$ref": self._document.uri_of(place)}, True
+
+
+def wants_integer(place: Subschema) -> bool:
+    """Return whether only whole numbers fit, of all numbers."""
+    names = types_of(place)
+    return "integer" in names and "number" not in names
+
+
+def _together(pieces: list[Any]) -> Any:
+    return pieces[0] if len(pieces) == 1 else {"allOf": pieces}

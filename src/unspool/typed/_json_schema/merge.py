@@ -1,11 +1,11 @@
-"""What several JSON Schemas say together about one value.
+"""Several JSON Schemas for one value, read as structure. Nothing is judged here.
 
-All keywords of a schema hold at once, and so do those of everything that `$ref` and `allOf` lead to from there. So what
-a value has to be is a set of schemas, a `Conjunction`, and what its members have to be are sets again: those that each
-of the schemas has for that key or index. Nothing is judged here; this is how a schema is read as structure.
+All keywords of a schema hold at once, and so do the keywords of every schema that `$ref` and `allOf` lead to. So a
+`Conjunction`, a set of schemas, describes a value, and sets again describe its members: each schema contributes its own
+schema for that key or index.
 
-Beside the `parts`, which hold, a conjunction has `hints`: schemas of which it is not known whether they hold, the
-branches of a choice that is made only when the value closes. They tell what is better not shown half.
+The `parts` of a conjunction hold. Its `hints` may or may not hold: they are the branches of a choice that is decided
+only when the value closes. Hints show which values are better hidden until they are complete.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from .._shape import ALL_KINDS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from .refs import Document, Place
+    from .document import SchemaDocument, Subschema
 
-__all__ = ["UNIONS", "Conjunction", "Merger", "Part", "constrains_text", "types_of"]
+__all__ = ["UNIONS", "Conjunction", "Merger", "SchemaPart", "constrains_text", "types_of"]
 
 UNIONS: Final = ("anyOf", "oneOf")
 NONE: Final[frozenset[str]] = frozenset()
-DEEPEST_QUESTION: Final = 32  # how many choices inside of choices are looked through
+MAX_QUESTION_DEPTH: Final = 32  # of choices inside choices
 
-# What does not judge a value by itself
+# These keywords do not judge a value by themselves.
 SILENT: Final = frozenset(
     {"$ref", "$dynamicRef", "$id", "$schema", "$anchor", "$dynamicAnchor", "$defs", "definitions", "allOf"}
 )
 OF_ALL_KEYS: Final = frozenset({"additionalProperties", "patternProperties", "unevaluatedProperties"})
-# What may or may not hold of a value
+# These schemas may or may not hold for a value.
 OPTIONAL: Final = ("then", "else")
 LISTING: Final = frozenset({"type", "enum", "const"})
-# What depends on which of several schemas a value fits: then nobody knows beforehand what is evaluated
+# These keywords depend on the schemas that a value fits, so the evaluated members are not known beforehand.
 UNSURE: Final = frozenset({"anyOf", "oneOf", "if", "dependentSchemas", "dependencies", "contains"})
 ATOMIC_FORMATS: Final = frozenset(
     {
@@ -45,16 +45,16 @@ ATOMIC_FORMATS: Final = frozenset(
 TEXT_KEYWORDS: Final = frozenset(
     {"enum", "const", "minLength", "maxLength", "pattern", "contentEncoding", "contentMediaType"}
 )
-BIGGEST_TAG: Final = 2**53
+MAX_TAG: Final = 2**53
 
 Tag: TypeAlias = "tuple[str, object]"
 """A kind and a value: True is not 1."""
 
 
-class Part(NamedTuple):
-    """A schema that holds, `without` the keywords that are taken care of elsewhere."""
+class SchemaPart(NamedTuple):
+    """A schema that holds, `without` the keywords that are covered elsewhere."""
 
-    place: Place
+    place: Subschema
     without: frozenset[str] = NONE
 
     def has(self, keyword: str) -> bool:
@@ -63,16 +63,16 @@ class Part(NamedTuple):
 
 @final
 class Members:
-    """What schemas say about keys: those that speak of some names only, and those that speak of all keys.
+    """The schemas for keys: those that name a few keys, and those that cover all keys.
 
-    Apart, because there may be many schemas and many names, and most schemas say nothing about most names.
+    The two are apart, because there may be many schemas and many names, and most schemas do not mention most names.
     """
 
     __slots__ = ("by_name", "of_all")
 
-    def __init__(self, places: Iterable[Place]) -> None:
-        self.by_name: dict[str, list[Place]] = {}
-        self.of_all: list[Place] = []
+    def __init__(self, places: Iterable[Subschema]) -> None:
+        self.by_name: dict[str, list[Subschema]] = {}
+        self.of_all: list[Subschema] = []
         for place in places:
             if place.keywords.keys().isdisjoint(OF_ALL_KEYS):
                 for name, inner in place.named.get("properties", {}).items():
@@ -80,8 +80,8 @@ class Members:
             else:
                 self.of_all.append(place)
 
-    def under(self, key: str | None, matched: frozenset[str]) -> list[Place]:
-        """The schemas for a key that matches these patterns, but for what is unevaluated."""
+    def under(self, key: str | None, matched: frozenset[str]) -> list[Subschema]:
+        """Return the schemas for a key that matches these patterns, without the unevaluated... keywords."""
         inner = list(self.by_name.get(key, ())) if key is not None else []
         for place in self.of_all:
             own = _own_members(place, key, matched)
@@ -92,12 +92,16 @@ class Members:
 
 @final
 class Conjunction:
-    """Schemas that hold together. `sources` are those it came from, before references and allOf were followed."""
+    """Schemas that hold together. `sources` are the schemas before references and allOf were followed."""
 
     __slots__ = ("_members", "hints", "is_never", "key", "parts", "sources")
 
     def __init__(
-        self, sources: tuple[Part, ...], parts: tuple[Part, ...], hints: tuple[Place, ...], is_never: bool
+        self,
+        sources: tuple[SchemaPart, ...],
+        parts: tuple[SchemaPart, ...],
+        hints: tuple[Subschema, ...],
+        is_never: bool,
     ) -> None:
         self.sources = sources
         self.parts = parts
@@ -108,28 +112,28 @@ class Conjunction:
 
     @property
     def is_any(self) -> bool:
-        """Everything fits, and is shown as it is."""
+        """Whether everything fits, and is shown as it is."""
         return not (self.parts or self.hints or self.is_never)
 
     @property
-    def places(self) -> list[Place]:
+    def places(self) -> list[Subschema]:
         """The places of the parts."""
         return [part.place for part in self.parts]
 
     @property
     def members(self) -> tuple[Members, Members]:
-        """What the parts and the hints say about keys."""
+        """The schemas of the parts, and those of the hints, for keys."""
         if self._members is None:
             self._members = (Members(self.places), Members(self.hints))
         return self._members
 
-    def unions(self) -> list[tuple[Part, str]]:
-        """The choices: a part and the keyword."""
+    def unions(self) -> list[tuple[SchemaPart, str]]:
+        """Return the choices, each a part and a keyword."""
         return [(part, keyword) for part in self.parts for keyword in UNIONS if part.has(keyword)]
 
 
 def _kind_of(value: object) -> str:
-    """The kind of a plain value."""
+    """Return the kind of a plain value."""
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, (int, float)):
@@ -139,26 +143,26 @@ def _kind_of(value: object) -> str:
     return "null" if value is None else "array" if isinstance(value, list) else "object"
 
 
-def _listed_values(place: Place) -> list[list[Any]]:
-    """What enum and const allow."""
+def _listed_values(place: Subschema) -> list[list[Any]]:
+    """Return the lists of values that enum and const allow."""
     keywords = place.keywords
     lists: list[list[Any]] = [keywords["enum"]] if "enum" in keywords else []
     return [*lists, [keywords["const"]]] if "const" in keywords else lists
 
 
-def constrains_text(place: Place) -> bool:
-    """A string that has to fit this is not shown before it is known to."""
+def constrains_text(place: Subschema) -> bool:
+    """Return whether a string is hidden until it is known to fit this schema."""
     keywords = place.keywords
     return not keywords.keys().isdisjoint(TEXT_KEYWORDS) or keywords.get("format") in ATOMIC_FORMATS
 
 
-def _prefix_of(place: Place) -> Sequence[Place]:
-    """The schemas for the first items."""
+def _prefix_of(place: Subschema) -> Sequence[Subschema]:
+    """Return the schemas for the first items."""
     return place.listed.get("prefixItems") or place.listed.get("items") or ()
 
 
-def _rest_of(place: Place) -> Place | None:
-    """The schema for the items behind those."""
+def _rest_of(place: Subschema) -> Subschema | None:
+    """Return the schema for the items after those."""
     if "items" in place.listed:
         return place.one.get("additionalItems")
     return place.one.get("items")
@@ -168,19 +172,19 @@ def _rest_of(place: Place) -> Place | None:
 class Merger:
     """Answers questions about conjunctions of one document."""
 
-    def __init__(self, document: Document, matches: Callable[[str, str], bool]) -> None:
+    def __init__(self, document: SchemaDocument, matches: Callable[[str, str], bool]) -> None:
         self._document = document
         self._matches = matches  # a pattern and a key
-        self._kinds: dict[Place, frozenset[str]] = {}
-        self._texts: dict[Place, frozenset[str] | None] = {}
-        self._asked: set[Place] = set()  # those whose kinds we are about to tell
+        self._kinds: dict[Subschema, frozenset[str]] = {}
+        self._texts: dict[Subschema, frozenset[str] | None] = {}
+        self._asked: set[Subschema] = set()  # the outer questions of `kinds_of_branch`
         self._depth = 0
-        self._cones: dict[Place, tuple[Place, ...] | None] = {}
+        self._cones: dict[Subschema, tuple[Subschema, ...] | None] = {}
 
-    def conjunction(self, sources: Iterable[Part], hints: Iterable[Place] = ()) -> Conjunction:
-        """Schemas together with what their references and allOf add."""
+    def conjunction(self, sources: Iterable[SchemaPart], hints: Iterable[Subschema] = ()) -> Conjunction:
+        """Return the conjunction of schemas and of everything that their references and allOf add."""
         sources = tuple(dict.fromkeys(sources))
-        found: dict[Place, frozenset[str]] = {}
+        found: dict[Subschema, frozenset[str]] = {}
         is_never = False
         to_follow = list(reversed(sources))
         while to_follow:
@@ -191,17 +195,17 @@ class Merger:
                 found[place] &= without
             else:
                 found[place] = without
-                to_follow.extend([Part(inner) for inner in reversed(self._inherited(place))])
-        parts = tuple([Part(*item) for item in found.items() if _judges(*item)])
+                to_follow.extend([SchemaPart(inner) for inner in reversed(self._inherited(place))])
+        parts = tuple([SchemaPart(*item) for item in found.items() if _judges(*item)])
         return Conjunction(sources, parts, self._hints(hints, found), is_never)
 
-    def _inherited(self, place: Place) -> list[Place]:
-        """What holds too, because this does."""
+    def _inherited(self, place: Subschema) -> list[Subschema]:
+        """Return the schemas that hold, too, if this one does."""
         targets = [self._document.target(place, keyword) for keyword in _references(place)]
         return [*[target for target in targets if target is not None], *place.listed.get("allOf", ())]
 
-    def _hints(self, hints: Iterable[Place], known: dict[Place, frozenset[str]]) -> tuple[Place, ...]:
-        found: dict[Place, None] = {}
+    def _hints(self, hints: Iterable[Subschema], known: dict[Subschema, frozenset[str]]) -> tuple[Subschema, ...]:
+        found: dict[Subschema, None] = {}
         to_follow = list(hints)
         while to_follow:
             place = to_follow.pop()
@@ -219,7 +223,7 @@ class Merger:
     # Kinds and values
 
     def kinds(self, conjunction: Conjunction) -> frozenset[str]:
-        """The kinds of value that may fit; maybe more than really do."""
+        """Return the kinds of value that may fit; maybe more than really do."""
         kinds = frozenset[str]() if conjunction.is_never else ALL_KINDS
         for part in conjunction.parts:
             place = part.place
@@ -232,19 +236,19 @@ class Merger:
                     kinds &= frozenset[str]().union(*map(self.kinds_of_branch, place.listed[keyword]))
         return kinds
 
-    def kinds_of_branch(self, place: Place) -> frozenset[str]:
-        """The same for one schema."""
+    def kinds_of_branch(self, place: Subschema) -> frozenset[str]:
+        """Return the kinds of value that may fit one schema."""
         kinds = self._kinds.get(place)
         if kinds is None:
-            if place in self._asked or len(self._asked) == DEEPEST_QUESTION:
+            if place in self._asked or len(self._asked) == MAX_QUESTION_DEPTH:
                 return ALL_KINDS
             self._asked.add(place)
-            kinds = self._kinds[place] = self.kinds(self.conjunction([Part(place)]))
+            kinds = self._kinds[place] = self.kinds(self.conjunction([SchemaPart(place)]))
             self._asked.remove(place)
         return kinds
 
     def texts(self, conjunction: Conjunction) -> frozenset[str] | None:
-        """The only strings that may fit, if there are such; maybe more than really do."""
+        """Return the only strings that may fit, maybe more than really do; None if the strings are not listed."""
         texts: frozenset[str] | None = None
         for part in conjunction.parts:
             sets = [frozenset([one for one in values if isinstance(one, str)]) for values in _listed_values(part.place)]
@@ -259,14 +263,14 @@ class Merger:
                 texts = one if texts is None else texts & one
         return texts
 
-    def lists_texts(self, part: Part, keyword: str) -> bool:
-        """A choice that says nothing about strings but which there are: then `texts` tells exactly."""
+    def lists_texts(self, part: SchemaPart, keyword: str) -> bool:
+        """Return whether a choice only lists strings: `texts` is exact then."""
         texts: set[str] = set()
         count = 0
         for taker in part.place.listed[keyword]:
             if "string" not in self.kinds_of_branch(taker):
                 continue
-            branch = self.conjunction([Part(taker)])
+            branch = self.conjunction([SchemaPart(taker)])
             listed = self._texts_of_branch(taker)
             if listed is None or any(place.keywords.keys() - SILENT - LISTING for place in branch.places):
                 return False
@@ -274,18 +278,18 @@ class Merger:
             count += len(listed)
         return keyword == "anyOf" or count == len(texts)
 
-    def _texts_of_branch(self, place: Place) -> frozenset[str] | None:
+    def _texts_of_branch(self, place: Subschema) -> frozenset[str] | None:
         if place not in self._texts:
-            if self._depth == DEEPEST_QUESTION:
+            if self._depth == MAX_QUESTION_DEPTH:
                 return None
-            self._texts[place] = None  # until it is known: a choice may lead back to itself
+            self._texts[place] = None  # for now, because a choice may lead back to itself
             self._depth += 1
-            self._texts[place] = self.texts(self.conjunction([Part(place)]))
+            self._texts[place] = self.texts(self.conjunction([SchemaPart(place)]))
             self._depth -= 1
         return self._texts[place]
 
     def tags(self, conjunction: Conjunction) -> frozenset[Tag] | None:
-        """The only values that may fit, if they can tell a branch: nothing that two spellings could tell apart."""
+        """Return the only values that may fit, if each has one spelling, so that they can decide a branch."""
         tags: frozenset[Tag] | None = None
         for part in conjunction.parts:
             for values in _listed_values(part.place):
@@ -298,21 +302,21 @@ class Merger:
     # Members and items
 
     def names(self, conjunction: Conjunction) -> dict[str, bool]:
-        """The keys that the schemas speak of, and whether each is required."""
+        """Return the keys that the schemas name, and whether each is required."""
         places = [*conjunction.places, *conjunction.hints]
         names = dict.fromkeys([name for place in places for name in place.named.get("properties", ())], False)
         required = [name for part in conjunction.parts for name in part.place.keywords.get("required", ())]
         return names | dict.fromkeys(required, True)
 
     def patterns(self, conjunction: Conjunction) -> list[str]:
-        """The patterns that keys may match."""
+        """Return the patterns that keys may match."""
         parts, _ = conjunction.members
         return list(dict.fromkeys([one for place in parts.of_all for one in place.named.get("patternProperties", ())]))
 
     def under_key(
         self, conjunction: Conjunction, key: str | None, matched: frozenset[str] | None = None
     ) -> Conjunction:
-        """What the value under a key has to be; None for a key that is not among the names, and matches those only."""
+        """Return the conjunction for the value under a key; None is any unnamed key that matches just `matched`."""
         if matched is None:
             patterns = self.patterns(conjunction) if key is not None else ()
             matched = frozenset([one for one in patterns if key is not None and self._matches(one, key)])
@@ -324,15 +328,15 @@ class Merger:
                 _own_members(one, key, matched) or "additionalProperties" in one.one for one in cone
             ):
                 inner.append(place.one["unevaluatedProperties"])
-        return self.conjunction([Part(place) for place in inner], hints.under(key, frozenset()))
+        return self.conjunction([SchemaPart(place) for place in inner], hints.under(key, frozenset()))
 
     def longest_prefix(self, conjunction: Conjunction) -> int:
-        """How many items have schemas of their own."""
+        """Return the number of items with schemas of their own."""
         places = [*conjunction.places, *conjunction.hints]
         return max([len(_prefix_of(place)) for place in places], default=0)
 
     def at_index(self, conjunction: Conjunction, index: int) -> Conjunction:
-        """What an item has to be."""
+        """Return the conjunction for the item at an index."""
         inner = [_own_item(part.place, index) for part in conjunction.parts]
         for part in conjunction.parts:
             cone = self.cone(part.place, "unevaluatedItems")
@@ -340,15 +344,15 @@ class Merger:
                 inner.append(part.place.one["unevaluatedItems"])
         hints = [_own_item(place, index) for place in conjunction.hints]
         return self.conjunction(
-            [Part(place) for place in inner if place is not None], [place for place in hints if place is not None]
+            [SchemaPart(place) for place in inner if place is not None], [place for place in hints if place is not None]
         )
 
-    def cone(self, place: Place, keyword: str) -> tuple[Place, ...] | None:
-        """Those whose members an unevaluated… keyword leaves alone; None if that cannot be told, or without it."""
+    def cone(self, place: Subschema, keyword: str) -> tuple[Subschema, ...] | None:
+        """Return the schemas whose members an unevaluated... keyword skips; None if they are unknown, or without it."""
         if keyword not in place.one:
             return None
         if place not in self._cones:
-            inner = self.conjunction([Part(place)])
+            inner = self.conjunction([SchemaPart(place)])
             places = tuple([part.place for part in inner.parts])
             unclear = any(
                 not UNSURE.isdisjoint(one.keywords)
@@ -360,32 +364,32 @@ class Merger:
         return self._cones[place]
 
 
-def types_of(place: Place) -> list[str]:
-    """The names in `type`."""
+def types_of(place: Subschema) -> list[str]:
+    """Return the names in `type`."""
     names: str | list[str] = place.keywords.get("type", [])
     return names if isinstance(names, list) else [names]
 
 
-def _references(place: Place) -> list[str]:
+def _references(place: Subschema) -> list[str]:
     return [keyword for keyword in ("$ref", "$dynamicRef") if keyword in place.keywords]
 
 
-def _judges(place: Place, without: frozenset[str]) -> bool:
+def _judges(place: Subschema, without: frozenset[str]) -> bool:
     return bool(place.keywords.keys() - SILENT - without) or None in place.targets.values()
 
 
 def _is_tag(value: object) -> bool:
     if isinstance(value, int):
-        return abs(value) <= BIGGEST_TAG
+        return abs(value) <= MAX_TAG
     return value is None or isinstance(value, str)
 
 
-def _own_members(place: Place, key: str | None, matched: frozenset[str]) -> list[Place]:
+def _own_members(place: Subschema, key: str | None, matched: frozenset[str]) -> list[Subschema]:
     own = [one for pattern, one in place.named.get("patternProperties", {}).items() if pattern in matched]
     properties = place.named.get("properties", {})
     return [properties[key], *own] if key is not None and key in properties else own
 
 
-def _own_item(place: Place, index: int) -> Place | None:
+def _own_item(place: Subschema, index: int) -> Subschema | None:
     prefix = _prefix_of(place)
     return prefix[index] if index < len(prefix) else _rest_of(place)

@@ -1,1 +1,1 @@
-"""What pydantic says about a type, piece by piece: `typed/from_pydantic.py` puts shapes together from these."""
+"""Pydantic types as shapes: `shapes` makes them, out of questions to `schema` and validators from `judge`."""

@@ -1,28 +1,33 @@
-"""Validators made of parts of a type: for a value as it was written, and for a container of values made before.
+"""Validators for parts of a type: for a value as it was written, and for a container of values that were made before.
 
-A container is judged by its own schema in which `any` stands for what its children are. Two things do not fit that and
-are handed over in an envelope: `Late`, a field that is judged with its object, because its validators ask for other
-fields or because another key may win over it; and `Made`, a value in a place where only the default is still to be
-judged. A child that its validators leave out is HIDDEN, so it never reaches its container.
+A container is judged by its own schema, with `any` in place of the schemas of its children. Two kinds of value do not
+fit that and travel in an envelope. `Late` is a field that is judged with its object, because its validators ask for
+other fields or because another key may win over it. `Made` is a value in a field of which only the default is still to
+be judged. A child that its validators omit is HIDDEN, so it never reaches its container.
+
+Pydantic's errors become problems. Its messages hold the limits of the type, which are safe to show. But some quote the
+text, or repeat words of a user's validator: these are shortened or replaced, because a problem never quotes the text.
 """
 
 from __future__ import annotations
 
+import json
+import re
 import threading
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, final, get_args
 
 from pydantic_core import SchemaError, SchemaValidator, ValidationError, core_schema
 
-from ..._path import ROOT
-from ..._quoting import quote
-from .._frames import HIDDEN
-from .._node_text import json_text
-from .._shape import Problem, ShapeError
-from .errors import shape_error
+from ..._path import ROOT, Path
+from .._resolve import HIDDEN
+from .._shape import Problem, ShapeError, json_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pydantic_core import ErrorDetails
+
+    from ..._path import Step
     from ..._tree.nodes import Node
     from .schema import Config, Schema
 
@@ -37,12 +42,12 @@ __all__ = [
     "wrapped",
 ]
 
-OMIT: Final = "Uncaught Omit"  # pydantic's words where there is no container to leave something out of
+OMIT: Final = "Uncaught Omit"  # Pydantic's message if a validator omits a value outside of any container
 
 
 @final
 class Late:
-    """A field that is judged with its object: as it was written, and as it is shown until then."""
+    """A field that is judged with its object: its text, and the value that is shown until then."""
 
     __slots__ = ("shown", "text")
 
@@ -53,7 +58,7 @@ class Late:
 
 @final
 class Made:
-    """A value that is not to be judged again."""
+    """A value that was judged before."""
 
     __slots__ = ("value",)
 
@@ -62,7 +67,7 @@ class Made:
 
 
 def late(schema: Schema) -> Schema:
-    """The schema for a field that may be `Late`."""
+    """Return the schema for a field that may be `Late`."""
     inner: Any = schema
     made: Any = core_schema.no_info_wrap_validator_function(_judge_late, core_schema.json_schema(inner))
     return dict(made)
@@ -73,7 +78,7 @@ def _judge_late(value: object, judge: Callable[[object], object]) -> object:
 
 
 def made_before(schema: Schema) -> Schema:
-    """The schema for a field that is `Made`, unless it is the default."""
+    """Return the schema for a field that is `Made`, or the default."""
     inner: Any = schema
     made: Any = core_schema.no_info_wrap_validator_function(_judge_default, inner)
     return dict(made)
@@ -84,7 +89,7 @@ def _judge_default(value: object, judge: Callable[[object], object]) -> object:
 
 
 def wrapped(around: Sequence[Schema], schema: Schema, *, strictly: bool = True) -> Schema:
-    """The schema inside of all its wrappers. Not strictly: as it is for values that have been judged before."""
+    """Return the schema inside its wrappers. With ``strictly=False``, it fits values that were judged before."""
     for wrapper in reversed(around):
         copy = {key: value for key, value in wrapper.items() if key != "ref"}
         if not strictly:
@@ -96,7 +101,7 @@ def wrapped(around: Sequence[Schema], schema: Schema, *, strictly: bool = True) 
 
 
 def as_written(build: Callable[[], Schema], config: Config) -> Callable[[Node], object]:
-    """Judges closed nodes, each as a document of its own. The validator is made when it is first needed."""
+    """Return a `make` that judges closed nodes, each as a document of its own. It builds its validator on first use."""
     validate: Callable[[str], object] | None = None
 
     def make(node: Node) -> object:
@@ -114,12 +119,12 @@ def as_written(build: Callable[[], Schema], config: Config) -> Callable[[Node], 
 
 
 def key_as_written(schema: Schema, config: Config) -> Callable[[str], object]:
-    """Judges a key of an object with any keys. A key is always text, so it is judged as one: "1" is a strict int."""
+    """Return a `check_key` for an object with any keys. It judges a key as a JSON key: "1" is a strict int."""
     validate = _validator(schema, config).validate_json
 
     def check(key: str) -> object:
         try:
-            (made,) = validate(f"{{{quote(key)}:null}}")
+            (made,) = validate(json.dumps({key: None}))
         except ValidationError as error:
             raise ShapeError([Problem(ROOT, one.code, one.expected) for one in shape_error(error).problems]) from None
         return made
@@ -128,11 +133,11 @@ def key_as_written(schema: Schema, config: Config) -> Callable[[str], object]:
 
 
 def of_parts(schema: Schema, config: Config, *, as_json: bool) -> Callable[[Any], object]:
-    """Judges a container of values that have been made before. With `as_json`, validators are told that it is JSON."""
+    """Return a `make` for a container of judged values. With `as_json`, its validators see JSON mode."""
     if not as_json:
         validate: Callable[[object], object] = _validator(schema, config).validate_python
     else:
-        validate = _told_json(schema, config)
+        validate = _json_mode_validator(schema, config)
 
     def make(values: object) -> object:
         try:
@@ -145,8 +150,11 @@ def of_parts(schema: Schema, config: Config, *, as_json: bool) -> Callable[[Any]
     return make
 
 
-def _told_json(schema: Schema, config: Config) -> Callable[[object], object]:
-    """Python values cannot be handed over as JSON. But the first link of a chain may take null and give anything."""
+def _json_mode_validator(schema: Schema, config: Config) -> Callable[[object], object]:
+    """Return a function that validates Python values in JSON mode.
+
+    `validate_json` only accepts text. But the first link of a chain can take null and return any value.
+    """
     inner: Any = schema
     chain: Any = core_schema.chain_schema([core_schema.no_info_plain_validator_function(_take), inner])
     validate_json = _validator(chain, config).validate_json
@@ -168,7 +176,7 @@ def _take(_: object) -> object:
 
 
 def _validator(schema: Any, config: Any) -> SchemaValidator:
-    # Without the flag, a class in it would be judged by the validator that the class has, whatever the schema says.
+    # Without the flag, a class inside would be judged by its own validator instead of this schema.
     return SchemaValidator(schema, config, _use_prebuilt=False)
 
 
@@ -176,3 +184,79 @@ def _omitted(error: SchemaError) -> object:
     if OMIT in str(error):
         return HIDDEN
     raise error
+
+
+# Problems
+
+MAX_EXPECTED_LENGTH: Final = 200
+KNOWN: Final[frozenset[str]] = frozenset(get_args(core_schema.ErrorType))
+# These messages end with a reason that may quote the text.
+REASONED: Final = frozenset(
+    {
+        "date_parsing",
+        "date_from_datetime_parsing",
+        "datetime_parsing",
+        "datetime_from_date_parsing",
+        "time_parsing",
+        "time_delta_parsing",
+        "url_parsing",
+        "url_syntax_violation",
+        "uuid_parsing",
+        "too_long",
+        "too_short",
+    }
+)
+WORDS: Final = {
+    "missing": "a required key",
+    "missing_argument": "a required item",
+    "missing_keyword_only_argument": "a required key",
+    "extra_forbidden": "no such key",
+    "unexpected_keyword_argument": "no such key",
+    "unexpected_positional_argument": "no such item",
+    "union_tag_invalid": "a known tag",
+    "union_tag_not_found": "a tag that tells which it is",
+    "json_invalid": "text that is JSON",
+    "bytes_invalid_encoding": "text that encodes bytes",
+    "value_error": "what its validator accepts",
+    "assertion_error": "what its validator accepts",
+    "get_attribute_error": "an object",
+    "iteration_error": "an array",
+    "mapping_type": "an object",
+    "timezone_offset": "another time zone",
+}
+ABSENT: Final = frozenset({"missing", "missing_argument", "missing_keyword_only_argument"})
+OPENING = re.compile(r"^\w+(?: input| items)? should (?:be )?")
+
+
+def shape_error(error: ValidationError, node: Node | None = None) -> ShapeError:
+    """Return Pydantic's errors as problems; with `node`, the value was judged as it was written."""
+    details = error.errors(include_url=False, include_context=False, include_input=False)
+    return ShapeError([Problem(_path(one, node), one["type"], expected(one["type"], one["msg"])) for one in details])
+
+
+def expected(code: str, message: str) -> str:
+    """Return the words for the expected value."""
+    words = WORDS.get(code)
+    if words is not None:
+        return words
+    if code not in KNOWN:
+        return "what its validator accepts"  # an error type of the user's; its message may quote the text
+    if code in REASONED:
+        message = message.split(", ", 1)[0]
+    message = OPENING.sub("", message)
+    return message if len(message) <= MAX_EXPECTED_LENGTH else message[: MAX_EXPECTED_LENGTH - 3] + "..."
+
+
+def _path(one: ErrorDetails, node: Node | None) -> Path:
+    """Return the path of an error. Pydantic's locations also name branches and functions, which the text has not."""
+    path = ROOT
+    if node is None:
+        # The children were judged before, so a problem is at most one step away.
+        return Path(path, one["loc"][0]) if one["loc"] else path
+    missing: Step | None = None
+    for step in one["loc"]:
+        child = node.child_at(step)
+        missing = step if child is None else None
+        if child is not None:
+            path, node = Path(path, step), child
+    return path if missing is None or one["type"] not in ABSENT else Path(path, missing)

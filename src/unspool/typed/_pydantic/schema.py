@@ -1,35 +1,43 @@
-"""Pydantic's core schemas, as far as streaming wants to know them: parts, names, kinds, and what calls whom.
+"""Pydantic's core schemas: the schema of a type, and the questions that streaming asks about one.
 
-A core schema is a nest of dicts. Around what a value is (its core: a list, the fields of a model, a leaf) stand
-wrappers: defaults, validators that run afterwards, the class that is made of the fields. Here are only questions about
-schemas; shapes are made elsewhere.
+A core schema is a nest of dicts. Its core says what a value is: a list, the fields of a model, a leaf. Wrappers are
+around the core: defaults, validators that run afterwards, the class that is made of the fields. This module answers
+questions about schemas; `shapes` makes shapes of them.
 """
 
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard
+import json
+import sys
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard, get_args, get_type_hints
 
-from pydantic_core import core_schema
+from pydantic import TypeAdapter
+from pydantic_core import SchemaError, SchemaValidator, ValidationError, core_schema
 
-from .._policy import MARKS
-from .._shape import BOOLEAN, LEAF_KINDS, NULL, NUMBER, STRING
+from ..._errors import OptionsError
+from .._shape import BOOLEAN, LEAF_KINDS, MARKS, NULL, NUMBER, STRING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+
+    from .._shape import Shape
 
 __all__ = [
     "ANY",
     "FUNCTIONS",
     "KINDS",
+    "MAX_DEPTH",
     "NEVER",
     "Config",
     "Definitions",
     "Schema",
+    "branches_of",
     "calls_back",
+    "core_schema_of",
+    "discriminator_key",
     "extra_behaviour",
     "inside",
-    "is_list",
     "is_plain",
     "is_strict",
     "is_with_info",
@@ -39,19 +47,77 @@ __all__ = [
     "listed_values",
     "marks_of",
     "may_omit",
+    "tags_of",
     "unlisted",
 ]
+
+MAX_DEPTH: Final = 128
+REFUSED: Final = (RuntimeError, TypeError, ValueError, NameError, AttributeError, SchemaError)
+
+
+def core_schema_of(hint: Any) -> Schema:
+    """Return the core schema of a type. Raises `OptionsError` with the path of the part that Pydantic refuses."""
+    if _is_of_version_1(hint):
+        raise OptionsError("$: models of pydantic.v1 are not supported; use a model of pydantic 2")
+    try:
+        return dict(TypeAdapter(hint).core_schema)  # a copy, because Pydantic may build the schema on access
+    except REFUSED as error:
+        reason = str(error).partition("\n")[0]
+        raise OptionsError(f"{_culprit(hint)}: pydantic refuses the type: {reason}") from error
+
+
+def _is_of_version_1(hint: Any) -> bool:
+    """Return whether a type contains a model of version 1. Pydantic accepts those, but validates each at once."""
+    old: Any = sys.modules.get("pydantic.v1")
+    if old is None:
+        return False
+    is_old = isinstance(hint, type) and issubclass(hint, old.BaseModel)
+    return is_old or any(_is_of_version_1(part) for part in get_args(hint))
+
+
+def _culprit(hint: Any) -> str:
+    """Return the path of the innermost part that Pydantic refuses by itself."""
+    path = "$"
+    for _ in range(MAX_DEPTH):
+        refused = [(step, part) for step, part in _parts(hint) if part is not hint and _is_refused(part)]
+        if not refused:
+            break
+        step, hint = refused[0]
+        path += step
+    return path
+
+
+def _parts(hint: Any) -> list[tuple[str, Any]]:
+    """Return the fields of a class that Pydantic looks into, or the arguments of a generic type."""
+    is_named_tuple = isinstance(getattr(hint, "_fields", None), tuple)
+    if not is_named_tuple and not hasattr(hint, "__dataclass_fields__") and not hasattr(hint, "__total__"):
+        return [("[*]", argument) for argument in get_args(hint)]
+    try:
+        return [(f".{name}", inner) for name, inner in get_type_hints(hint, include_extras=True).items()]
+    except REFUSED:  # unknown names
+        return []
+
+
+def _is_refused(hint: Any) -> bool:
+    try:
+        TypeAdapter(hint)
+    except REFUSED:
+        return True
+    return False
+
+
+# Questions
 
 Schema: TypeAlias = dict[str, Any]
 Config: TypeAlias = dict[str, Any]
 
 ANY: Final[Schema] = {"type": "any"}
-SILENT: Final = frozenset(  # these say nothing about reading, or are no schemas though they may look like one
+SILENT: Final = frozenset(  # these do not matter for validation, or only look like schemas
     {"serialization", "metadata", "default", "function", "config", "computed_fields", "expected", "members", "cls"}
 )
 FUNCTIONS: Final = frozenset({"function-after", "function-before", "function-wrap", "function-plain"})
-CLASSES: Final = frozenset({"model", "dataclass", "typed-dict"})  # with fields that see those before them
-ONE_VALUE: Final = FUNCTIONS | {  # all that may stand between a place in a container and the value there
+CLASSES: Final = frozenset({"model", "dataclass", "typed-dict"})  # their validators can see the fields before
+ONE_VALUE: Final = FUNCTIONS | {  # the kinds between an item of a container and its value
     *("default", "nullable", "union", "tagged-union", "custom-error", "model", "dataclass"),
     *("json-or-python", "lax-or-strict", "chain", "missing-sentinel", "definition-ref"),
 }
@@ -91,20 +157,20 @@ DESCRIPTION: Final = frozenset({"type", "ref", "metadata", "serialization", "str
 
 
 class Definitions:
-    """The schemas of one type that others refer to by name."""
+    """The named schemas of one type."""
 
     def __init__(self) -> None:
         self._by_ref: dict[str, Schema] = {}
 
     def add(self, schemas: list[Schema]) -> None:
-        """Each has a name of its own."""
+        """Add schemas, each with a name of its own."""
         self._by_ref.update((one["ref"], one) for one in schemas)
 
     def __getitem__(self, ref: str) -> Schema:
         return self._by_ref[ref]
 
     def standalone(self, schema: Schema) -> Any:
-        """The schema with all the definitions it needs, and no others."""
+        """Return the schema with the definitions that it needs, and no others."""
         if not self._by_ref:
             return schema
         refs = {part["schema_ref"] for part in self.walk(schema) if part["type"] == "definition-ref"}
@@ -113,7 +179,10 @@ class Definitions:
         return core_schema.definitions_schema(made, needed) if refs else schema
 
     def walk(self, schema: Schema, through: frozenset[str] | None = None) -> Iterator[Schema]:
-        """The schema and all inside it, each once, through references; or only through such kinds of schema."""
+        """Yield the schema and all schemas inside it, each once, through references.
+
+        With `through`, only look inside these kinds of schema.
+        """
         parts, seen = [schema], {id(schema)}
         while parts:
             part = parts.pop()
@@ -128,10 +197,10 @@ class Definitions:
                     parts.append(one)
 
     def sees_siblings(self, schema: Schema) -> bool:
-        """What validates this part of a field asks for the fields before it.
+        """Return whether a validator of this part of a field asks for the fields before it.
 
-        A class inside has fields of its own, and what is around it by its own doing (`model_validator`) is judged with
-        it: pydantic hands those the fields of the outer class, by accident of where the class is used.
+        A class inside has fields of its own, and its own validators (`model_validator`) are judged with it: Pydantic
+        hands them the fields of the outer class only because of the place where the class is used.
         """
         parts, seen = [schema], {id(schema)}
         while parts:
@@ -148,7 +217,7 @@ class Definitions:
 
 
 def is_class(schema: Schema) -> bool:
-    """A class with fields, and its own validators: these stand inside of what has its name."""
+    """Return whether this is a class with fields, maybe inside its own validators, which carry its name then."""
     has_name = "ref" in schema
     while has_name and schema["type"] in FUNCTIONS and "schema" in schema:
         schema = schema["schema"]
@@ -156,7 +225,7 @@ def is_class(schema: Schema) -> bool:
 
 
 def inside(schema: Schema) -> Iterator[Schema]:
-    """The schemas that stand directly in this one. The fields of a class count as schemas."""
+    """Yield the schemas directly inside this one. The fields of a class count as schemas."""
     for key, value in schema.items():
         if key in SILENT:
             continue
@@ -167,44 +236,44 @@ def inside(schema: Schema) -> Iterator[Schema]:
         for part in parts:
             inner = part[0] if is_list(part) else part  # a branch of a union may come with a label
             if is_dict(inner):
-                yield inner if "type" in inner else inner.get("schema", ANY)  # what has no type is a parameter
+                yield inner if "type" in inner else inner.get("schema", ANY)  # a parameter has no type
 
 
 def is_dict(value: object) -> TypeGuard[dict[Any, Any]]:
-    """So that type checkers do not ask of what."""
+    """Return whether this is a dict, in a form that type checkers accept."""
     return isinstance(value, dict)
 
 
 def is_list(value: object) -> TypeGuard[list[Any]]:
-    """The same for lists, and tuples that are used like lists."""
+    """Return whether this is a list, or a tuple that is used like one."""
     return isinstance(value, (list, tuple))
 
 
 def is_wrapper(schema: Schema) -> bool:
-    """What the schema says, it says of the value that the one inside makes: nobody looks at the input before that."""
+    """Return whether the schema only works on the value of the schema inside, and never looks at the input."""
     kind = schema["type"]
     if kind == "default":
         return bool(schema.get("on_error", "raise") == "raise")
     if kind == "model":
-        return not schema.get("custom_init")  # an __init__ of the user's wants to see the input
+        return not schema.get("custom_init")  # an __init__ of the user's sees the input
     if kind == "missing-sentinel":
         return "schema" in schema
     return kind in {"nullable", "function-after", "custom-error", "dataclass"}
 
 
 def is_with_info(schema: Schema) -> bool:
-    """A validator that also gets to know where it stands, and the fields before it."""
+    """Return whether this is a validator that also gets the field name and the fields before it."""
     return schema["type"] in FUNCTIONS and schema["function"]["type"] == "with-info"
 
 
 def marks_of(schema: Schema) -> frozenset[str]:
-    """The names of our markers on this very schema."""
+    """Return the names of the markers on this schema itself."""
     metadata: dict[str, Any] = schema.get("metadata") or {}
     return frozenset(metadata.get(MARKS, ()))
 
 
 def calls_back(schema: Schema) -> bool:
-    """Validating may run code of the user's. Of pydantic's own functions some count as the user's, too."""
+    """Return whether validating may run code of the user's. Some of Pydantic's own functions count as such, too."""
     kind = schema["type"]
     if kind == "default":
         return "default_factory" in schema
@@ -216,19 +285,19 @@ def calls_back(schema: Schema) -> bool:
 
 
 def may_omit(schema: Schema, definitions: Definitions) -> bool:
-    """An element of this schema may turn out not to be one: validators can say so, and `OnErrorOmit`."""
+    """Return whether validation may omit an item of this schema: validators can do so, and `OnErrorOmit`."""
     return any(
         part["type"] in FUNCTIONS or part.get("on_error") == "omit" for part in definitions.walk(schema, ONE_VALUE)
     )
 
 
 def is_strict(schema: Schema, config: Config) -> bool:
-    """Nothing is taken for something else here."""
+    """Return whether the schema is strict, and converts nothing."""
     return bool(schema.get("strict", config.get("strict", False)))
 
 
 def is_plain(schema: Schema, config: Config) -> bool:
-    """A leaf without any limits."""
+    """Return whether this is a leaf without any limits."""
     if not schema.keys() <= DESCRIPTION:
         return False
     if schema["type"] == "float":
@@ -237,7 +306,7 @@ def is_plain(schema: Schema, config: Config) -> bool:
 
 
 def kinds_of_leaf(schema: Schema, config: Config) -> frozenset[str]:
-    """The kinds of JSON value that may become this leaf: none is left out, one too many does no harm."""
+    """Return the kinds of JSON value that may become this leaf: all of them; one too many does no harm."""
     kind = schema["type"]
     if kind == "str" and schema.get("coerce_numbers_to_str", config.get("coerce_numbers_to_str")):
         return NUMBERS
@@ -261,19 +330,19 @@ def kinds_of_leaf(schema: Schema, config: Config) -> frozenset[str]:
 
 
 def listed_values(schema: Schema) -> list[object]:
-    """The values of a literal or an enum, as they are in the text."""
+    """Return the values of a literal or an enum, as they are in the text."""
     values: list[Any] = schema["expected"] if schema["type"] == "literal" else schema["members"]
     return [value.value if isinstance(value, enum.Enum) else value for value in values]
 
 
 def unlisted(schema: Schema) -> bool:
-    """An enum that takes more than it lists."""
+    """Return whether an enum accepts more values than it lists."""
     missing: Any = schema["cls"]._missing_
     return "missing" in schema or missing.__func__ is not enum.Enum.__dict__["_missing_"].__func__
 
 
 def keys_of(name: str, field: Schema, config: Config) -> list[str] | None:
-    """The keys under which a field may come, the one that wins first; None where it is looked for further inside."""
+    """Return the keys of a field, the winning one first; None if a path leads further inside."""
     alias = field.get("validation_alias")
     if alias is None:
         return [name]
@@ -289,6 +358,62 @@ def keys_of(name: str, field: Schema, config: Config) -> list[str] | None:
 
 
 def extra_behaviour(schema: Schema, config: Config) -> str:
-    """What becomes of keys that are no fields: "ignore", "allow" or "forbid"."""
+    """Return the rule for extra keys: "ignore", "allow" or "forbid"."""
     behaviour: str = schema.get("extra_behavior") or config.get("extra_fields_behavior") or "ignore"
     return behaviour
+
+
+# Tags of discriminated unions
+
+
+def branches_of(schema: Schema) -> dict[Any, Schema]:
+    """Return the branches by their tags. A tag may be an alias of another one."""
+    choices: dict[Any, Any] = schema["choices"]
+    branches: dict[Any, Schema] = {}
+    for tag, choice in choices.items():
+        while isinstance(choice, (str, int)):
+            choice = choices[choice]
+        branches[tag] = choice
+    return branches
+
+
+def discriminator_key(schema: Schema) -> str | None:
+    """Return the one key of the tag; None if there are several, or a path leads to the tag."""
+    discriminator: Any = schema["discriminator"]
+    while is_list(discriminator) and len(discriminator) == 1:  # a path of one step, or a list of one path
+        discriminator = discriminator[0]
+    return discriminator if isinstance(discriminator, str) else None
+
+
+def tags_of(schema: Schema, config: Config, key: str, shapes: Mapping[Any, Shape]) -> dict[tuple[str, object], Shape]:
+    """Return the branches by kind and value of the tag, as Pydantic itself decides; none if a branch has no tag."""
+    order = list(shapes)
+    indices: Any = {tag: _constant(index) for index, tag in enumerate(order)}
+    settings: Any = config
+    union: Any = core_schema.tagged_union_schema(indices, schema["discriminator"], strict=schema.get("strict"))
+    asked = SchemaValidator(union, settings)
+    tags: dict[tuple[str, object], Shape] = {}
+    found: set[int] = set()
+    for tag in order:
+        for value in _spellings(tag.value if isinstance(tag, enum.Enum) else tag):
+            try:
+                index = asked.validate_json(json.dumps({key: value}))
+            except ValidationError:
+                continue
+            found.add(index)
+            kind = STRING if isinstance(value, str) else BOOLEAN if isinstance(value, bool) else NUMBER
+            tags[kind, value] = shapes[order[index]]
+    return tags if len(found) == len(order) else {}
+
+
+def _constant(index: int) -> Any:
+    return core_schema.no_info_plain_validator_function(lambda _: index)
+
+
+def _spellings(value: object) -> list[object]:
+    """Return the values that the text may have for a tag, and maybe a few more."""
+    if isinstance(value, str):
+        return [str(value)]
+    if isinstance(value, int):
+        return [int(value), str(int(value)), *([bool(value)] if value in (0, 1) else [])]
+    return []

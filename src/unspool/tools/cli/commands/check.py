@@ -42,7 +42,7 @@ from ..terminal import (
 
 if TYPE_CHECKING:
     from ....llm._config import Config
-    from ....typed._partials import Resolver
+    from ....typed._iterate import Resolver
     from ...viewer.inputs import Item
     from ..lines import Line
 

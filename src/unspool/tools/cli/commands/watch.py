@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ...._events import Event
     from ...._path import Path
     from ....select import Pattern
-    from ....typed._partials import Resolver
+    from ....typed._iterate import Resolver
     from ...viewer.timeline import Timeline
 
 __all__ = ["FieldLines", "watch"]

@@ -1,20 +1,17 @@
 """JSON Schema to shapes: Draft 2020-12 and Draft 7.
 
-What a schema says about structure (types, properties, items, references, choices that a kind or a constant decides)
-becomes shapes, and is judged while a value is being written. Everything else is judged by `jsonschema_rs` when the
-value closes: only the keywords that are left, and on each value once. See docs/json-schema.md for the moment of each.
+The structure of a schema becomes shapes, which judge a value while it is being written: types, properties, items,
+references, and choices that a kind or a constant decides. `jsonschema_rs` judges everything else when the value closes:
+only the keywords that are left, and each value once. docs/json-schema.md lists the moment of each keyword.
 """
 
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final, cast, final
+from typing import TYPE_CHECKING, Final, cast, final
 
-from .._path import ROOT, Path
-from ._json_schema.left import LeftOver, wants_integer
-from ._json_schema.merge import Merger, Part, constrains_text
-from ._json_schema.refs import Document
-from ._shape import (
+from ..._path import ROOT, Path
+from .._shape import (
     AnyShape,
     ArrayShape,
     DeferredShape,
@@ -26,23 +23,26 @@ from ._shape import (
     Shape,
     ShapeError,
     TupleShape,
+    UnionShape,
     followed,
 )
-from ._unions import UnionShape
+from .document import SchemaDocument
+from .judge import LeftOver, wants_integer
+from .merge import Merger, SchemaPart, constrains_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from .._tree.nodes import Node
-    from ._json_schema.judge import Judge
-    from ._json_schema.merge import Conjunction
-    from ._json_schema.refs import Place
+    from ..._tree.nodes import Node
+    from .document import Subschema
+    from .judge import SchemaJudge
+    from .merge import Conjunction
 
-__all__ = ["from_json_schema"]
+__all__ = ["shape_of"]
 
 KINDS: Final = ("object", "array", "string", "number", "boolean", "null")
 WORDS: Final = ("an object", "an array", "a string", "a number", "a boolean", "null")
-DEEPEST_CHOICE: Final = 32
+MAX_CHOICE_DEPTH: Final = 32
 
 OBJECT: Final = frozenset({"object"})
 ARRAY: Final = frozenset({"array"})
@@ -51,20 +51,14 @@ ANY: Final = AnyShape()
 NEVER: Final = LeafShape(frozenset(), "nothing")
 
 
-def from_json_schema(schema: dict[str, Any] | bool, *, early: bool = False) -> Shape:
-    """The shape of what a JSON Schema accepts: plain values, as `json.loads` gives them.
-
-    The draft is that of ``$schema``: 2020-12, which is also the default, or 7. A schema that is malformed, too deep, or
-    refers to another document raises `OptionsError`, with its place. With `early`, a string of which only one listed
-    value can still come is shown before its end.
-    """
-    document = Document(schema)
-    return _Builder(document, early).root()
+def shape_of(schema: object, early: bool) -> Shape:
+    """Return the shape of a schema; see `unspool.typed.from_json_schema`."""
+    return SchemaDescriber(SchemaDocument(schema), early).root()
 
 
 @final
 class PatternedShape(ObjectShape):
-    """An object in which the spelling of a key tells what may stand under it, and whether it may be there at all."""
+    """An object with a shape that depends on the spelling of each key; None forbids the key."""
 
     def __init__(
         self,
@@ -76,7 +70,7 @@ class PatternedShape(ObjectShape):
     ) -> None:
         super().__init__(fields, _as_it_is, make, extra=ANY, max_keys=max_keys, is_atomic=is_atomic)
         self._by_spelling = by_spelling
-        self._latest: tuple[str, Field | None] | None = None  # an open member is asked for again and again
+        self._latest: tuple[str, Field | None] | None = None  # each fragment asks for the open member again
 
     def field(self, key: str) -> Field | None:
         field = self.fields.get(key)
@@ -91,10 +85,10 @@ class PatternedShape(ObjectShape):
 
 
 @final
-class _Builder:
-    """Makes the shapes of one document: one for each set of schemas that some value has to fit."""
+class SchemaDescriber:
+    """Makes the shapes of one document: one for each set of schemas that holds for some value."""
 
-    def __init__(self, document: Document, early: bool) -> None:
+    def __init__(self, document: SchemaDocument, early: bool) -> None:
         self._document = document
         self._early = early
         self._left_over = LeftOver(document)
@@ -102,25 +96,25 @@ class _Builder:
         self._shapes: dict[object, Shape] = {}
         self._of_kind: dict[object, Shape | None] = {}
         self._to_build: list[tuple[Conjunction, RefShape]] = []
-        # Sets of schemas may be many more than schemas. Those over this number are judged as a whole.
+        # There may be far more sets of schemas than schemas. Sets beyond this number are judged as a whole.
         self._most = 1000 + 8 * len(document.places)
 
     def root(self) -> Shape:
-        """The shape of the whole document."""
+        """Return the shape of the whole document."""
         merger, root = self._merger, self._document.root
         if self._document.is_dynamic:
             judge = self._left_over.whole()
             shown = self._shape(merger.conjunction((), [root]))
             shape: Shape = DeferredShape(judge.checked_node, shown=shown, expected="a value that fits the schema")
         else:
-            shape = self._shape(merger.conjunction([Part(root)]))
+            shape = self._shape(merger.conjunction([SchemaPart(root)]))
         while self._to_build:
             conjunction, reference = self._to_build.pop()
             reference.target = self._built(conjunction)
         return followed(shape)
 
     def _shape(self, conjunction: Conjunction) -> Shape:
-        """The shape for a set of schemas, or one that will stand for it: they may contain themselves."""
+        """Return the shape for a set of schemas, or a reference to it, because schemas may contain themselves."""
         if conjunction.is_never:
             return NEVER
         if conjunction.is_any:
@@ -135,13 +129,13 @@ class _Builder:
         return shape
 
     def _whole(self, conjunction: Conjunction) -> Shape:
-        """Judged at the close, by all there is."""
+        """Return a shape that judges all keywords when the value closes."""
         judge = self._left_over.judge_of([part.place for part in conjunction.sources])
         return ANY if judge is None else DeferredShape(judge.checked_node, self._merger.kinds(conjunction), shown=ANY)
 
     def _built(self, conjunction: Conjunction) -> Shape:
         shapes: list[Shape] = []
-        plain: list[str] = []  # kinds of which everything fits
+        plain: list[str] = []  # the kinds with no limits at all
         accepted = self._merger.kinds(conjunction)
         for kind in KINDS:
             if kind in accepted:
@@ -161,11 +155,11 @@ class _Builder:
     # Choices
 
     def _shape_of_kind(self, conjunction: Conjunction, kind: str, around: frozenset[object]) -> Shape | None:
-        """The shape for values of one kind; None where all of them fit, as they are."""
+        """Return the shape for values of one kind; None if all of them fit, as they are."""
         key = (conjunction.key, kind)
         if key in self._of_kind:
             return self._of_kind[key]
-        is_blocked = key in around or len(around) == DEEPEST_CHOICE or len(self._of_kind) > self._most
+        is_blocked = key in around or len(around) == MAX_CHOICE_DEPTH or len(self._of_kind) > self._most
         shape = self._decided(conjunction, kind, around, is_blocked)
         if not is_blocked:
             self._of_kind[key] = shape
@@ -174,10 +168,10 @@ class _Builder:
     def _decided(
         self, conjunction: Conjunction, kind: str, around: frozenset[object], is_blocked: bool
     ) -> Shape | None:
-        """The first choice that can be decided before the value closes is made; those that cannot become hints."""
+        """Return the shape after the first choice that can be decided early. Branches of other choices become hints."""
         merger = self._merger
         around |= {(conjunction.key, kind)}
-        hints: list[Place] = list(conjunction.hints)
+        hints: list[Subschema] = list(conjunction.hints)
         for part, keyword in conjunction.unions():
             takers = [one for one in part.place.listed[keyword] if kind in merger.kinds_of_branch(one)]
             if not takers:
@@ -186,8 +180,8 @@ class _Builder:
             if is_blocked:
                 continue
             rest = [one for one in conjunction.parts if one != part]
-            rest.append(Part(part.place, part.without | {keyword}))
-            branches = [merger.conjunction([*rest, Part(taker)], conjunction.hints) for taker in takers]
+            rest.append(SchemaPart(part.place, part.without | {keyword}))
+            branches = [merger.conjunction([*rest, SchemaPart(taker)], conjunction.hints) for taker in takers]
             if len(branches) == 1:
                 return self._shape_of_kind(branches[0], kind, around)
             if kind == "object":
@@ -205,7 +199,7 @@ class _Builder:
     def _discriminated(
         self, conjunction: Conjunction, branches: list[Conjunction], around: frozenset[object]
     ) -> Shape | None:
-        """A choice that the value of some key decides, because each branch lists its own."""
+        """Return the shape of a choice that the value of one key decides, because each branch lists its own values."""
         merger = self._merger
         for name in merger.names(branches[0]):
             tags: dict[tuple[str, object], int] = {}
@@ -263,7 +257,7 @@ class _Builder:
                 return None
             matched = frozenset([pattern for pattern, judge in matchers if judge.accepts(key)])
             shape = by_match.get(matched)
-            if shape is None:  # several patterns at once: seldom, and they could be combined in too many ways
+            if shape is None:  # several patterns at once: rare, with too many combinations to prepare
                 shape = by_match[matched] = self._whole(merger.under_key(conjunction, None, matched))
             return None if followed(shape) is NEVER else shape
 
@@ -309,7 +303,7 @@ class _Builder:
 
 
 def _plain(kinds: list[str], is_atomic: bool = False) -> Shape:
-    """All values of these kinds, as they are."""
+    """Return the shape of all values of these kinds, as they are."""
     shape = AnyShape(is_atomic=is_atomic)
     shape.kinds = frozenset(kinds)
     shape.expected = _words(kinds)
@@ -337,13 +331,13 @@ def _missing_tag(name: str) -> Callable[[Node], object]:
 
 
 def _is_listed(conjunction: Conjunction) -> bool:
-    """One of a few values, maybe: nothing to be shown half."""
+    """Return whether the values may be listed: such a value is not shown half."""
     places = [*conjunction.places, *conjunction.hints]
     return any("enum" in place.keywords or "const" in place.keywords for place in places)
 
 
-def _judged(judge: Judge | None, kinds: frozenset[str], is_atomic: bool) -> Shape | None:
-    """A container of which nothing is known but what a judge says."""
+def _judged(judge: SchemaJudge | None, kinds: frozenset[str], is_atomic: bool) -> Shape | None:
+    """Return the shape of a container that only a judge limits; None if nothing does."""
     if judge is not None:
         return DeferredShape(judge.checked_node, kinds, shown=ANY, is_atomic=is_atomic)
     return _plain(list(kinds), is_atomic=True) if is_atomic else None

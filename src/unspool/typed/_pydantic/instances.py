@@ -1,8 +1,8 @@
-"""Half-filled values: instances of a subclass in which a field that is not there yet is None.
+"""Half-filled values: instances of a subclass that shows None for absent fields.
 
-They are made without any validation, many times a second, so making one is a few steps only. The subclass is made
-behind the back of the metaclass and of `__init_subclass__`: it is no class of the user's, and no hook should run for
-it. It has no computed fields, whose code expects a whole value, and writes itself out as it stands.
+They are made without any validation, many times per second, so making one takes a few steps only. The subclass bypasses
+the metaclass and `__init_subclass__`: no hook of the user's should run for it. It has no computed fields, because their
+code expects a whole value, and it serializes itself as it is.
 """
 
 from __future__ import annotations
@@ -16,35 +16,35 @@ from weakref import WeakValueDictionary
 from pydantic import BaseModel
 from pydantic_core import SchemaError, SchemaSerializer, core_schema
 
-from .._instances import instances_of
+from .._resolve import instances_of
 from .schema import ANY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from .._instances import Build
+    from .._resolve import Build
     from .schema import Config, Schema
 
 __all__ = ["dataclass_builder", "model_builder", "named_tuple_builder", "root_builder"]
 
 THERE: Final = "__unspool_there__"  # the slot for the fields that are there
-# A class lives as long as its subclass does, so the keys are no burden.
+# A class lives as long as its subclass does, so the keys cost nothing.
 _classes: WeakValueDictionary[type, type] = WeakValueDictionary()
 _new: Any = object.__new__
 _set_fields: Final[Callable[[object, dict[str, object]], None]] = BaseModel.__dict__["__dict__"].__set__
 
 
 class _Quiet:
-    """Stands in front of the class of the user, so that the hooks there do not hear of the subclass."""
+    """The first base of each subclass: it hides the subclass from the hooks of the user's class."""
 
     __slots__ = ()
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Tell nobody."""
+        """Do nothing."""
 
 
 class _Derived:
-    """An attribute of pydantic's that the fields tell. What pydantic writes there when it copies is not needed."""
+    """An attribute of Pydantic's that is derived from the fields. Writes, which Pydantic does on copy, do nothing."""
 
     __slots__ = ("_derive",)
 
@@ -59,7 +59,7 @@ class _Derived:
 
 
 class _FieldsSet(_Derived):
-    """The names of the fields that are there. A copy may have all of them and still tell which were."""
+    """The names of the fields that are there. A copy may have all fields and still know which were there."""
 
     __slots__ = ()
 
@@ -71,7 +71,7 @@ class _FieldsSet(_Derived):
 
 
 def model_builder(cls: type[BaseModel], schema: Schema, leaves: Mapping[str, Schema], config: Config) -> Build:
-    """For a model. `leaves` are core schemas of fields, by which these are written out."""
+    """Return the builder for a model. `leaves` are core schemas of fields, which serialize them."""
     if cls.model_config.get("extra") == "allow":
         subclass = _subclass(cls, lambda: _partial_model(cls, schema, leaves, config, keeps_extras=True))
         return _with_extras(subclass)
@@ -89,13 +89,13 @@ def _with_extras(subclass: type) -> Build:
 
 
 def root_builder(cls: type[BaseModel]) -> Callable[[object], object]:
-    """For a model that is nothing but its root."""
+    """Return the builder for a root model."""
     build = instances_of(_subclass(cls, lambda: _partial_model(cls, None, {}, {})), _set_fields)
     return lambda root: build({"root": root})
 
 
 def dataclass_builder(cls: type) -> Build:
-    """For a dataclass, of pydantic's or any other; with or without slots."""
+    """Return the builder for a dataclass, Pydantic's or any other, with or without slots."""
     fields: Any = cls
     names = [field.name for field in dataclasses.fields(fields)]
     slots = [name for name in names if isinstance(getattr(cls, name, None), MemberDescriptorType)]
@@ -117,7 +117,7 @@ def dataclass_builder(cls: type) -> Build:
 
 
 def named_tuple_builder(cls: Any) -> Build:
-    """For a named tuple."""
+    """Return the builder for a named tuple."""
     names: tuple[str, ...] = cls._fields
     subclass: Any = _subclass(cls, lambda: _make_class(cls, {"__slots__": ()}))
 
@@ -128,7 +128,7 @@ def named_tuple_builder(cls: Any) -> Build:
 
 
 def _subclass(cls: type, make: Callable[[], type]) -> type:
-    """One for each class, so that half-filled values of two resolvers can be equal."""
+    """Return the subclass for a class, one for each, so that half-filled values of two resolvers can be equal."""
     subclass = _classes.get(cls)
     if subclass is None:
         subclass = _classes.setdefault(cls, make())
@@ -137,7 +137,7 @@ def _subclass(cls: type, make: Callable[[], type]) -> type:
 
 def _make_class(cls: type, namespace: dict[str, Any]) -> type:
     name = f"Partial{cls.__name__}"
-    about = f"A {cls.__name__} that is still being written. A field that is not there yet is None."
+    about = f"A {cls.__name__} that is still being written. Absent fields read as None."
     namespace = {"__module__": cls.__module__, "__qualname__": name, "__doc__": about, **namespace}
     metaclass = type(cls)
     make: Any = ABCMeta.__new__ if issubclass(metaclass, ABCMeta) else type.__new__
@@ -173,7 +173,7 @@ def _partial_model(
 
 
 def _stands_alone(leaf: Any) -> bool:
-    """It can be described without the definitions around it."""
+    """Return whether a schema needs no definitions from outside."""
     try:
         SchemaSerializer(leaf)
     except SchemaError:
@@ -195,7 +195,7 @@ def _serializer(
 
 
 def _write_filled(instance: Any, write: Callable[[object], object]) -> object:
-    """With None for what is not there, as it is read."""
+    """Serialize an instance with None for absent fields, as they are read."""
     copy: Any = _new(type(instance))
     _set_fields(copy, {**dict.fromkeys(instance.__pydantic_fields__), **instance.__dict__})
     for name in ("__pydantic_fields_set__", "__pydantic_extra__"):

@@ -1,1 +1,0 @@
-"""What msgspec says about a type, piece by piece: `typed/from_msgspec.py` puts shapes together from these."""
