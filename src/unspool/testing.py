@@ -16,7 +16,7 @@ from ._chunker.values import append_whole, copied
 from ._errors import OptionsError
 from ._grammar.writer import Writer
 from ._missing import MISSING
-from ._options import Options
+from ._options import UNLIMITED_OPTIONS
 from ._path import ROOT, Path
 from ._streams import iter_values
 
@@ -30,9 +30,6 @@ __all__ = ["assert_cutting_is_not_observable", "assert_only_grows", "every_cut",
 
 T = TypeVar("T")
 
-UNLIMITED: Final = Options(
-    max_depth=None, max_chars=None, max_string=None, max_key=None, max_number=None, surrogates="keep"
-)
 DEEPEST: Final = 100_000  # a value that holds itself ends here
 COARSENESSES: Final = (1, 2, 8, 64) * 5  # of the random cuttings that the assertion tries
 MOST_TRIES: Final = 200  # to make a cutting simpler, once there is one that fails
@@ -99,7 +96,7 @@ def snapshots_of(
     The snapshots share nothing with each other, nor with `value`. Raises `SnapshotError` for what JSON does not have.
     """
     source = _source(seed)
-    shown = list(iter_values(_pieces(_canonical(value), coarseness, source), UNLIMITED))
+    shown = list(iter_values(_pieces(_canonical(value), coarseness, source), UNLIMITED_OPTIONS))
     if repeats:
         shown = [snapshot for snapshot in shown for _ in range(source.choice((1, 1, 2, 3)))]
     return [_copied(snapshot, source if shuffle else None) for snapshot in shown]

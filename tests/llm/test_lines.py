@@ -1,4 +1,4 @@
-"""llm/lines.py: NDJSON, and what it shares with server-sent events: lines out of a stream that is cut anywhere."""
+"""llm/_wire.py: NDJSON and line splitting for streams that are cut anywhere."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 from tests.support.steps import steps
 from tests.support.strategies import every_cutting, every_single_cut, one_by_one
 from unspool import COMPILED, OptionsError, StateError
-from unspool.llm._lines import LineSplitter, NDJSONDecoder, StreamError, aiter_lines, iter_lines
+from unspool.llm import NDJSONDecoder, StreamError, aiter_lines, iter_lines
+from unspool.llm._wire import LineSplitter
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Generator, Iterable

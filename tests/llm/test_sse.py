@@ -1,4 +1,4 @@
-"""llm/sse.py: server-sent events, rule by rule as the HTML standard has them, and where it is left."""
+"""llm/_wire.py: server-sent events, each rule of the HTML standard, and the one exception to it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from tests.support.steps import steps
 from tests.support.strategies import every_cutting, every_single_cut, one_by_one
 from unspool import COMPILED, OptionsError, StateError, UnspoolError
-from unspool.llm._sse import SSEDecoder, SSEEvent, StreamError, aiter_sse, encode, iter_sse
+from unspool.llm import SSEDecoder, SSEEvent, StreamError, aiter_sse, encode_sse, iter_sse
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Generator, Iterable
@@ -454,7 +454,7 @@ def test_what_no_stream_can_hold_is_no_event(fields: dict[str, Any]) -> None:
 )
 def test_encode(event: SSEEvent, data: str) -> None:
     """Each field that has something to say is a line, and so is each line of data; nothing in the data is a field."""
-    assert encode(event) == data.encode()
+    assert encode_sse(event) == data.encode()
     assert events(data) == [event]
 
 
@@ -463,7 +463,7 @@ def test_half_a_pair_cannot_be_sent() -> None:
     (event,) = SSEDecoder().feed("data: \ud83d\n\n")
     assert event.data == "\ud83d"
     with pytest.raises(StreamError) as raised:
-        encode(event)
+        encode_sse(event)
     assert "\ud83d" not in str(raised.value)
 
 
@@ -640,9 +640,9 @@ def test_recorded_payloads(shared_data: Path) -> None:
     for recording in sorted((shared_data / "recordings").glob("*/*.jsonl")):
         payloads = recording.read_bytes().decode().split("\n")[:40]
         sent = [SSEEvent(payload, json.loads(payload).get("type", "")) for payload in payloads if payload]
-        stream = b"".join(encode(event) for event in sent)
+        stream = b"".join(encode_sse(event) for event in sent)
         for size in (1, 7, 1000):
             fragments = [stream[at : at + size] for at in range(0, min(len(stream), size * 2000), size)]
             complete = see(fragments).events
             assert complete == sent[: len(complete)]
-        assert see([stream, encode(SSEEvent("[DONE]"))]).events[-1].is_done
+        assert see([stream, encode_sse(SSEEvent("[DONE]"))]).events[-1].is_done

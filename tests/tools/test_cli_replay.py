@@ -22,9 +22,8 @@ from pydantic import BaseModel
 
 from tests.support.running import PATIENCE, hear, hear_line, run, started
 from tests.support.scripts import Call, Script
-from unspool.llm import Fault, MessageError, MessageStream
+from unspool.llm import Fault, MessageError, MessageStream, iter_sse
 from unspool.llm._formats.registry import FORMATS
-from unspool.llm._sse import iter_sse
 from unspool.tools.cli.pacing import Clock, paced
 from unspool.tools.cli.server.providers import ENDPOINTS, Refusal, Streams, error_body, refusal_of, variables
 from unspool.tools.cli.server.serving import LARGEST_REQUEST, ReplayServer, is_loopback

@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 
 from tests.support import eventstream
 from tests.support.scripts import Call, Script
-from unspool.llm import MessageError, MessageStream
-from unspool.llm._lines import iter_lines
-from unspool.llm._sse import SSEDecoder, iter_sse
+from unspool.llm import MessageError, MessageStream, SSEDecoder, iter_lines, iter_sse
 from unspool.testing import every_cut, random_cuts
 from unspool.tools.viewer.escaping import visible
 from unspool.tools.viewer.playing import pieces_of

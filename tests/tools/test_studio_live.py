@@ -20,7 +20,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.support.studio import PATIENCE, Client, running, until
-from unspool.llm._sse import SSEDecoder
+from unspool.llm import SSEDecoder
 from unspool.tools.cli.main import app
 from unspool.tools.studio.fetch import is_address
 from unspool.tools.studio.live import Address, Command, Descriptor

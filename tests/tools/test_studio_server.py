@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.studio import PATIENCE, Client, running, until
-from unspool.llm._sse import SSEDecoder
+from unspool.llm import SSEDecoder
 from unspool.patch import apply
 from unspool.tools.studio.document import diff
 from unspool.tools.studio.guard import HEADERS, Door

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, cast, final
 from .._errors import Reason, SnapshotError, StateError, UnspoolError
 from .._grammar.writer import Writer
 from .._missing import MISSING
-from .._options import Options
+from .._options import UNLIMITED_OPTIONS, Options
 from .._path import ROOT, Path
 from .policy import Open
 from .reading import SnapshotReader
@@ -33,17 +33,7 @@ FIELDS: Final = {
 }
 
 
-AS_DUMPED: Final = SnapshotReader(
-    Options(
-        max_depth=None,
-        max_chars=None,
-        max_string=None,
-        max_key=None,
-        max_number=None,
-        surrogates="keep",
-        floats="decimal",
-    )
-)
+AS_DUMPED: Final = SnapshotReader(UNLIMITED_OPTIONS.replace(floats="decimal"))
 
 
 @final

@@ -9,6 +9,17 @@ from ._gates import Gate, GateStatus
 from ._message import MessageState, fail, finish, reduce, reduce_chunk, start, starts_another
 from ._quirks import Diagnostic, Quirk
 from ._stream import MessageStream
+from ._wire import (
+    NDJSONDecoder,
+    SSEDecoder,
+    SSEEvent,
+    StreamError,
+    aiter_lines,
+    aiter_sse,
+    encode_sse,
+    iter_lines,
+    iter_sse,
+)
 
 __all__ = [
     "Config",
@@ -20,13 +31,22 @@ __all__ = [
     "MessageEvent",
     "MessageState",
     "MessageStream",
+    "NDJSONDecoder",
     "Quirk",
+    "SSEDecoder",
+    "SSEEvent",
+    "StreamError",
     "ToolCall",
+    "aiter_lines",
+    "aiter_sse",
     "changes",
     "deltas_for",
     "detect",
+    "encode_sse",
     "fail",
     "finish",
+    "iter_lines",
+    "iter_sse",
     "reduce",
     "reduce_chunk",
     "start",

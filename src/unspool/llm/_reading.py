@@ -12,9 +12,9 @@ from ._deltas import Delta, Finish, Ignored
 from ._faults import Fault, MessageError
 from ._formats.registry import deltas_for, detect
 from ._gates import GateStatus
-from ._lines import StreamError
 from ._message import fail, finish, reduce, reduce_chunk, start
-from ._sources import Payloads, failure_of, refusal_of
+from ._sources import ChunkDecoder, failure_of, refusal_of
+from ._wire import StreamError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +37,7 @@ class Reading:
 
     def __init__(self, config: Config, format: str | None, status: int) -> None:
         self._deltas = None if format is None else deltas_for(format)
-        self._payloads = Payloads()
+        self._payloads = ChunkDecoder()
         self._status = status  # of a response that has no stream
         self._unread: list[bytes] = []  # the body of such a response
         self._gates: list[_Watch] = []

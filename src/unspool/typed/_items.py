@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from .._errors import OptionsError
-from .._options import Options, chosen_options
+from .._options import UNLIMITED_OPTIONS, Options, chosen_options
 from .._parser import FragmentParser
 from .._streams import aiterate, iterate
 from ..select import Selector
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["aitems", "items"]
 
 T = TypeVar("T")
-
-# Of an element: it was read within the limits once, and an element may be as deep as the text around it.
-UNLIMITED = Options(max_depth=None, max_chars=None, max_string=None, max_key=None, max_number=None, surrogates="keep")
 
 
 @overload
@@ -102,5 +99,6 @@ def _stage(type: Any, options: Options | None, path: str, on_invalid: str, extra
         raise OptionsError("an element that is broken cannot be skipped: on_error='skip' is not for items")
     parser = FragmentParser(options, extract=extract)
     selector = Selector(f"{path}[:]")  # the elements of arrays, not the members of objects
-    of_element = UNLIMITED if options is None else UNLIMITED.replace(floats=options.floats)
+    # The limits apply to the whole text; an element may be as deep as the text around it.
+    of_element = UNLIMITED_OPTIONS if options is None else UNLIMITED_OPTIONS.replace(floats=options.floats)
     return Items(partial(type).shape, parser, selector, of_element, on_invalid == "raise")

@@ -10,7 +10,7 @@ import json
 from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
-from ...llm._sse import SSEEvent, encode
+from ...llm._wire import SSEEvent, encode_sse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,4 +102,4 @@ class Log:
     def _frame(self, operations: Sequence[Operation], retry: int | None = None) -> bytes:
         # ASCII: half of a surrogate pair may be in a text, and cannot be in a stream.
         data = json.dumps(operations, separators=(",", ":"))
-        return encode(SSEEvent(data, event="patch", id=str(self.last), retry=retry))
+        return encode_sse(SSEEvent(data, event="patch", id=str(self.last), retry=retry))

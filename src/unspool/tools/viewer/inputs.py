@@ -20,9 +20,8 @@ from ..._options import Options
 from ..._parser import FragmentParser
 from ...llm._changes import ContentAdded, ReasoningAdded, RefusalAdded, ToolArgumentsAdded, changes
 from ...llm._formats.registry import deltas_for, detect
-from ...llm._lines import NDJSONDecoder
 from ...llm._message import finish, reduce_chunk, start
-from ...llm._sse import SSEDecoder
+from ...llm._wire import NDJSONDecoder, SSEDecoder
 from .payloads import LONGEST_LINE, Payloads
 from .recordings import is_header
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple, final
 
-from ...llm._lines import LineSplitter, StreamError
-from ...llm._sse import SSEDecoder
+from ...llm._wire import LineSplitter, SSEDecoder, StreamError
 
 __all__ = ["LONGEST_LINE", "Payload", "Payloads"]
 

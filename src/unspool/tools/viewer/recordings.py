@@ -19,7 +19,7 @@ from base64 import b64decode, b64encode
 from typing import Any, Final, NamedTuple, cast, final
 
 from ..._errors import UnspoolError
-from ...llm._lines import LineSplitter
+from ...llm._wire import LineSplitter
 from .escaping import visible
 
 __all__ = ["HEADER", "Arrival", "Recorder", "RecordingError", "RecordingReader", "is_header", "may_be_header"]

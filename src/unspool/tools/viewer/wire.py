@@ -16,8 +16,7 @@ from codecs import getincrementaldecoder
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 from zlib import crc32
 
-from ...llm._lines import LineSplitter
-from ...llm._sse import SSEEvent, encode
+from ...llm._wire import LineSplitter, SSEEvent, encode_sse
 from .inputs import Guess, InputKind, guess
 from .recordings import Arrival, RecordingError
 
@@ -57,7 +56,7 @@ def wire_of(pieces: Sequence[Arrival], format: str | None = None) -> Wire:
         case InputKind.CHUNKS:
             return _chunks(pieces, found.format)
         case InputKind.NDJSON | InputKind.SNAPSHOTS:
-            lines = [Arrival(time, encode(SSEEvent(line))) for time, line, _ in _lines(pieces)]
+            lines = [Arrival(time, encode_sse(SSEEvent(line))) for time, line, _ in _lines(pieces)]
             return Wire(EVENTS, tuple(lines))
         case _:
             return Wire(EVENTS, tuple(_texts(pieces)))
@@ -70,7 +69,7 @@ def _texts(pieces: Sequence[Arrival]) -> Iterator[Arrival]:
         texts.append((pieces[-1].time, decoder.decode(b"", final=True)))
     for time, text in texts:
         if text:
-            yield Arrival(time, encode(SSEEvent(text)))
+            yield Arrival(time, encode_sse(SSEEvent(text)))
 
 
 def _lines(pieces: Sequence[Arrival]) -> Iterator[tuple[float, str, int]]:
@@ -105,7 +104,7 @@ def _chunks(pieces: Sequence[Arrival], format: str | None) -> Wire:
             raise RecordingError(f"line {number}: not JSON") from None
         frames.append(Arrival(time, frame(line, chunk)))
     if ends_with_done and content_type == EVENTS and frames:
-        frames.append(Arrival(pieces[-1].time, encode(SSEEvent(DONE))))
+        frames.append(Arrival(pieces[-1].time, encode_sse(SSEEvent(DONE))))
     return Wire(content_type, tuple(frames), format)
 
 
@@ -116,7 +115,7 @@ def _line(line: str, chunk: object) -> bytes:
 def _event(member: str | None) -> Callable[[str, Any], bytes]:
     def frame(line: str, chunk: object) -> bytes:
         name = cast("dict[str, Any]", chunk).get(member) if member is not None and isinstance(chunk, dict) else None
-        return encode(SSEEvent(line, name if isinstance(name, str) and name.isprintable() else ""))
+        return encode_sse(SSEEvent(line, name if isinstance(name, str) and name.isprintable() else ""))
 
     return frame
 
