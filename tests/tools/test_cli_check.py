@@ -20,7 +20,8 @@ from unspool.tools.cli.lines.inspecting import OneText
 from unspool.tools.cli.lines.places import Surroundings, excerpt
 from unspool.tools.cli.reading import Input
 from unspool.tools.viewer.escaping import cells, visible
-from unspool.tools.viewer.inputs import InputKind, Item, Piece
+from unspool.tools.viewer.inputs import InputKind
+from unspool.tools.viewer.tracks import Item, TrackPiece
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,7 +51,7 @@ def inspected(fragments: list[str] | list[bytes]) -> list[Problem]:
     problems: list[Problem] = []
     reader = OneText(problems, None, False)
     for fragment in fragments:
-        reader.take(Item((Piece("json", fragment),)))
+        reader.take(Item((TrackPiece("json", fragment),)))
     reader.close()
     return problems
 

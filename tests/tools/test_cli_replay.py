@@ -27,9 +27,8 @@ from unspool.llm._formats.registry import FORMATS
 from unspool.tools.cli.pacing import Clock, paced
 from unspool.tools.cli.server.providers import ENDPOINTS, Refusal, Streams, error_body, refusal_of, variables
 from unspool.tools.cli.server.serving import LARGEST_REQUEST, ReplayServer, is_loopback
-from unspool.tools.viewer.playing import pieces_of
+from unspool.tools.viewer.playback import Wire, pieces_of, wire_of
 from unspool.tools.viewer.recordings import HEADER, Arrival
-from unspool.tools.viewer.wire import Wire, wire_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

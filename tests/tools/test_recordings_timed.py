@@ -16,9 +16,8 @@ from tests.support.scripts import Call, Script
 from unspool.llm import MessageError, MessageStream, SSEDecoder, iter_lines, iter_sse
 from unspool.testing import every_cut, random_cuts
 from unspool.tools.viewer.escaping import visible
-from unspool.tools.viewer.playing import pieces_of
+from unspool.tools.viewer.playback import pieces_of, wire_of
 from unspool.tools.viewer.recordings import HEADER, Arrival, Recorder, RecordingError, RecordingReader
-from unspool.tools.viewer.wire import wire_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -166,7 +165,7 @@ def test_the_first_line_is_the_header(first: str, message: str) -> None:
 
 def test_no_line_is_endless(monkeypatch: pytest.MonkeyPatch) -> None:
     """A line has a limit, so that what is no recording is not read into memory."""
-    monkeypatch.setattr("unspool.tools.viewer.recordings.LONGEST_LINE", 100)
+    monkeypatch.setattr("unspool.tools.viewer.recordings.MAX_LINE", 100)
     reader = RecordingReader()
     with pytest.raises(RecordingError, match="line 2 of the recording: too long"):
         reader.feed(HEADER + "x" * 101)

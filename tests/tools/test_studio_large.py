@@ -17,8 +17,7 @@ from unspool.tools.studio import session as session_module
 from unspool.tools.studio.document import spelled_out
 from unspool.tools.studio.query import Query
 from unspool.tools.studio.session import Reading, Session
-from unspool.tools.viewer.inputs import InputKind
-from unspool.tools.viewer.opening import Opening
+from unspool.tools.viewer.inputs import InputDecoder, InputKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -148,7 +147,7 @@ def inputs() -> Iterator[tuple[str, bytes]]:
 @pytest.mark.parametrize(("name", "data"), [pytest.param(*one, id=one[0]) for one in inputs()])
 def test_a_long_beginning_is_looked_at_as_a_whole(name: str, data: bytes) -> None:
     """What an input is does not depend on the blocks in which it is read."""
-    at_once = Opening(cut=50_000)
+    at_once = InputDecoder(cut=50_000)
     items = [*at_once.feed(0.0, data), *at_once.close(0.0)]
     session = loaded(data, cut=50_000)
     assert session.timeline.found == at_once.found

@@ -28,7 +28,7 @@ from unspool.tools.studio.requests import Order
 from unspool.tools.studio.session import Reading, Session
 from unspool.tools.studio.settings import Settings
 from unspool.tools.viewer.inputs import InputKind
-from unspool.tools.viewer.samples import read
+from unspool.tools.viewer.recordings import read_sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -391,7 +391,7 @@ def test_the_command_opens_all_kinds_of_things(ordered: Callable[..., Any], tmp_
     assert (order.title, order.data) == ("trip.json", TRIP.encode())
     assert order.reading == Reading(InputKind.JSON, None, 7, True, SCHEMA)
     assert isinstance(ordered("http://localhost:1/x").source, Address)
-    assert ordered("sample:trip").data == read("trip")
+    assert ordered("sample:trip").data == read_sample("trip")
     assert ordered("--", "ls", "-l").title == "ls -l"
     assert isinstance(ordered("--", str(file)).source, Command)
     pipe = tmp_path / "pipe"

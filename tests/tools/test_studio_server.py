@@ -22,8 +22,7 @@ from unspool.tools.studio.guard import HEADERS, Door
 from unspool.tools.studio.log import Log
 from unspool.tools.studio.session import Session
 from unspool.tools.studio.settings import Settings
-from unspool.tools.viewer.recordings import HEADER
-from unspool.tools.viewer.samples import SAMPLES, read
+from unspool.tools.viewer.recordings import HEADER, SAMPLES, read_sample
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -449,10 +448,10 @@ SNAPSHOTS = '{"a": "x"}\n{"a": "xy"}\n{"a": "xyz", "b": 1}\n'
         ({"text": TRIP}, "json", ["json"]),
         ({"text": '{"a": 1}\n{"a": 2}\n{"b": 3}\n', "kind": "ndjson"}, "ndjson", ["json"]),
         ({"text": 'data: {"a": \n\ndata: 1}\n\n'}, "sse", ["json"]),
-        ({"text": read("weather-tools").decode()}, "sse", ["reasoning", "content", "call 0", "call 1"]),
+        ({"text": read_sample("weather-tools").decode()}, "sse", ["reasoning", "content", "call 0", "call 1"]),
         ({"text": '{"message": {"content": "Hi"}, "done": false}\n', "format": "ollama"}, "chunks", ["content"]),
         ({"text": SNAPSHOTS}, "snapshots", ["json"]),
-        ({"text": read("trip").decode(), "kind": "recording"}, "sse", ["content"]),
+        ({"text": read_sample("trip").decode(), "kind": "recording"}, "sse", ["content"]),
         ({"text": "```json\n[1]\n```", "extract": True}, "json", ["json"]),
         ({"text": ""}, "json", []),
         *[({"sample": name}, None, None) for name in SAMPLES],

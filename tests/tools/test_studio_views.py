@@ -14,9 +14,10 @@ from unspool.patch import apply
 from unspool.select import compile as pattern
 from unspool.tools.studio.query import Query, query_of
 from unspool.tools.studio.session import Reading, Session
-from unspool.tools.viewer.inputs import Guess, InputKind, Item, Piece
-from unspool.tools.viewer.samples import read
+from unspool.tools.viewer.inputs import Guess, InputKind
+from unspool.tools.viewer.recordings import read_sample
 from unspool.tools.viewer.timeline import Timeline
+from unspool.tools.viewer.tracks import Item, TrackPiece
 
 TRIP = '{"title": "Trip to Fuji", "days": [{"subtitle": "Day 1", "n": 1}, {"subtitle": "Day 2", "n": 2}], "ok": true}'
 VALUES = st.recursive(
@@ -141,7 +142,7 @@ def test_a_time_is_the_last_step_before_it() -> None:
 
 def test_a_message_has_its_facts_and_its_tracks() -> None:
     """Who speaks, why it ended, what it calls; each track by its name, and JSON first unless one is asked for."""
-    session = loaded(read("weather-tools"))
+    session = loaded(read_sample("weather-tools"))
     view = seen(session)
     assert view["track"] == "call 0"
     assert (
@@ -185,9 +186,9 @@ def test_the_end_of_the_text_may_tell_something() -> None:
 def test_a_text_that_begins_anew_is_shown_without_what_was_taken_back() -> None:
     """Everything in it is new, and offsets count from where it begins."""
     timeline = Timeline(Guess(InputKind.CHUNKS), patches=True)
-    timeline.add(0.0, Item((Piece("call 0", '{"a": 1, '),)))
-    timeline.add(0.1, Item((Piece("call 0", '{"b": [', restarts=True),)))
-    timeline.add(0.2, Item((Piece("call 0", "}"),)))
+    timeline.add(0.0, Item((TrackPiece("call 0", '{"a": 1, '),)))
+    timeline.add(0.1, Item((TrackPiece("call 0", '{"b": [', restarts=True),)))
+    timeline.add(0.2, Item((TrackPiece("call 0", "}"),)))
     session = Session("id", "title", Reading(), is_live=False)
     session.timeline = timeline
     view = seen(session, 2)

@@ -13,20 +13,20 @@ from tests.support import strategies
 from tests.support.inputs import CALLED, INPUTS, SNAPSHOTS, TRIP, recorded, sse, timeline_of
 from unspool import FragmentParser
 from unspool.llm import Config
-from unspool.tools.viewer.inputs import Guess, InputKind, Item, guess
-from unspool.tools.viewer.opening import ENOUGH, Opening
+from unspool.tools.viewer.inputs import ENOUGH, Guess, InputDecoder, InputKind, guess
 from unspool.tools.viewer.recordings import HEADER, RecordingError
+from unspool.tools.viewer.tracks import Item
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from unspool.tools.viewer.opening import TimedItem
+    from unspool.tools.viewer.inputs import TimedItem
 
 EXACT = {InputKind.CHUNKS, InputKind.SSE, InputKind.SNAPSHOTS}  # whose items do not depend on the cutting
 
 
 def opened(pieces: Iterable[bytes], kind: InputKind | None = None, **options: Any) -> tuple[Guess, list[TimedItem]]:
-    opening = Opening(kind, **options)
+    opening = InputDecoder(kind, **options)
     items = [item for piece in pieces for item in opening.feed(0.0, piece)] + opening.close(0.0)
     assert opening.found is not None
     return opening.found, items
@@ -168,24 +168,24 @@ def test_what_the_inputs_say() -> None:
 def test_times_of_a_recording() -> None:
     """A recording has the times that were noted down, whoever reads it and when; its end is that of the last one."""
     for is_live in (False, True):
-        opening = Opening(is_live=is_live)
+        opening = InputDecoder(is_live=is_live)
         items = [*opening.feed(100.0, INPUTS["recording of json"].data), *opening.close(200.0)]
         assert [time for time, _ in items] == [0.0, 0.1, 0.2]
-    opening = Opening(is_live=True)
+    opening = InputDecoder(is_live=True)
     items = [*opening.feed(0.0, INPUTS["recording of chat"].data), *opening.close(200.0)]
     assert items[-1].time == items[-2].time < 10
 
 
 def test_times_of_what_is_live() -> None:
     """What is watched while it comes has the times at which it came: also what was held back to see what it is."""
-    opening = Opening(is_live=True)
+    opening = InputDecoder(is_live=True)
     items = [*opening.feed(1.0, b'{"a"'), *opening.feed(2.0, b": [\n"), *opening.feed(3.0, b"1]}"), *opening.close(4.0)]
     assert [(time, item.pieces[0].fragment) for time, item in items] == [(1.0, b'{"a"'), (2.0, b": [\n"), (3.0, b"1]}")]
 
 
 def test_settling() -> None:
     """When nobody can wait any longer, what came decides; afterwards there is nothing to decide."""
-    opening = Opening(is_live=True)
+    opening = InputDecoder(is_live=True)
     assert opening.feed(0.0, b'{"a": "b') == []
     assert [item.pieces[0].fragment for _, item in opening.settle()] == [b'{"a": "b']
     assert opening.settle() == []
@@ -194,7 +194,7 @@ def test_settling() -> None:
 
 def test_enough_is_enough() -> None:
     """A line that does not end does not hold everything back."""
-    opening = Opening()
+    opening = InputDecoder()
     line = b'{"a": "' + b"x" * ENOUGH
     assert opening.feed(0.0, line[:-100]) == []
     assert len(opening.feed(0.0, line[-100:])) == 2
@@ -203,7 +203,7 @@ def test_enough_is_enough() -> None:
 @pytest.mark.parametrize("kind", [InputKind.JSON, InputKind.NDJSON, InputKind.SNAPSHOTS, InputKind.CHUNKS])
 def test_what_is_given_is_not_waited_for(kind: InputKind) -> None:
     """Whoever says what it is does not wait, unless it may be a recording, after all."""
-    opening = Opening(kind)
+    opening = InputDecoder(kind)
     opening.feed(0.0, b'{"unspool_recor')
     assert opening.found is None
     opening.feed(0.0, b"t")
@@ -229,7 +229,7 @@ def test_a_broken_recording() -> None:
     """What came before the line that is wrong is delivered first."""
     data = recorded(b'{"a": [1, 2]}', 4)
     lines = data.split(b"\n")
-    opening = Opening()
+    opening = InputDecoder()
     broken = b"\n".join([*lines[:3], b'{"t": "soon", "text": "x"}', *lines[3:]])
     items = opening.feed(0.0, broken)
     assert texts(items) == {"json": '{"a": [1'}

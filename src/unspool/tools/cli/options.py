@@ -10,7 +10,7 @@ import typer
 
 from ...llm._formats.registry import FORMATS
 from ..viewer.inputs import InputKind
-from ..viewer.samples import SampleError, find
+from ..viewer.recordings import SampleError, find_sample
 from .reading import STANDARD_INPUT, Input
 from .terminal import shown
 
@@ -22,7 +22,7 @@ def checked_file(path: Path | None) -> Path | None:
     sample = None if path is None else Input(path).sample
     if sample is not None:
         try:
-            find(sample)
+            find_sample(sample)
         except SampleError as error:
             raise typer.BadParameter(shown(str(error))) from None
     elif path is not None and path != STANDARD_INPUT:

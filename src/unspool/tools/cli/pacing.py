@@ -10,7 +10,7 @@ from .reading import ticked_items
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from ..viewer.opening import Opening, TimedItem
+    from ..viewer.inputs import InputDecoder, TimedItem
     from ..viewer.recordings import Arrival
     from .reading import Input
 
@@ -57,7 +57,7 @@ def paced(
 
 
 def ticking(
-    source: Input, opening: Opening, speed: float, clock: Clock, took: Callable[[float], None] | None = None
+    source: Input, opening: InputDecoder, speed: float, clock: Clock, took: Callable[[float], None] | None = None
 ) -> Iterator[TimedItem | None]:
     """The items of an input, each when it is due, so many times as fast; with speed 0 at once. None is a tick.
 

@@ -15,15 +15,14 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final, cast
 
 from ..._errors import UnspoolError
-from ..viewer.opening import CUT, Opening
-from ..viewer.samples import read as read_sample
+from ..viewer.inputs import CUT, InputDecoder
+from ..viewer.recordings import read_sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
     from ...llm._config import Config
-    from ..viewer.inputs import InputKind
-    from ..viewer.opening import TimedItem
+    from ..viewer.inputs import InputKind, TimedItem
 
 __all__ = [
     "DIGITS",
@@ -104,9 +103,9 @@ class Input:
             return self
         return replace(self, cut=max(least, (self.size or 0) // most))
 
-    def opening(self, config: Config | None = None, *, snapshots: bool = True) -> Opening:
+    def opening(self, config: Config | None = None, *, snapshots: bool = True) -> InputDecoder:
         """What makes items of it. Without `snapshots`, the lines of those are left as they are."""
-        return Opening(
+        return InputDecoder(
             self.kind,
             format=self.format,
             cut=self.cut,
@@ -159,13 +158,15 @@ def _read(descriptor: int, source: Input) -> bytes:
         raise OSError(error.errno, error.strerror, source.name) from None
 
 
-def timed_items(source: Input, opening: Opening, took: Callable[[float], None] | None = None) -> Iterator[TimedItem]:
+def timed_items(
+    source: Input, opening: InputDecoder, took: Callable[[float], None] | None = None
+) -> Iterator[TimedItem]:
     """The items of an input, as they come. `took` is told how many bytes were read, each time."""
     return (item for item in ticked_items(source, opening, PATIENCE, took) if item is not None)
 
 
 def ticked_items(
-    source: Input, opening: Opening, pause: float, took: Callable[[float], None] | None = None
+    source: Input, opening: InputDecoder, pause: float, took: Callable[[float], None] | None = None
 ) -> Iterator[TimedItem | None]:
     """As `timed_items`, with None for every time that nothing came for so many seconds."""
     begin: float | None = None
@@ -193,6 +194,6 @@ def ticked_items(
     yield from rest
 
 
-def noted_time(opening: Opening, time: float) -> float | None:
+def noted_time(opening: InputDecoder, time: float) -> float | None:
     """The time of an item as it is written down; None if nobody has measured it."""
     return round(time, DIGITS) if opening.is_timed else None

@@ -18,7 +18,7 @@ from ..._errors import UnspoolError
 from ..._version import __version__
 from ...llm._formats.registry import FORMATS
 from ..viewer.inputs import InputKind
-from ..viewer.samples import SAMPLES
+from ..viewer.recordings import SAMPLES
 from .guard import Guard
 from .query import query_of
 from .requests import json_object, order_of, schema_of, upload_of

@@ -15,9 +15,8 @@ from .document import clipped, shown_path
 
 if TYPE_CHECKING:
     from ..._state import ParserState
-    from ..viewer.inputs import Piece
     from ..viewer.timeline import Timeline
-    from ..viewer.tracks import Track
+    from ..viewer.tracks import Track, TrackPiece
 
 __all__ = ["told"]
 
@@ -57,7 +56,7 @@ def _first_events(timeline: Timeline, track: Track, step: int, most: int | None)
     return events
 
 
-def _read(state: ParserState, piece: Piece, most: int | None, events: list[Event]) -> ParserState:
+def _read(state: ParserState, piece: TrackPiece, most: int | None, events: list[Event]) -> ParserState:
     """Read a piece in portions, until there are more events than are wanted: the last one may still go on."""
     fragment = piece.fragment
     begin = len(events)

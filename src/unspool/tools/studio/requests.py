@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from ..._errors import OptionsError
 from ...llm._formats.registry import FORMATS
 from ..viewer.inputs import InputKind
-from ..viewer.samples import SAMPLES, read
+from ..viewer.recordings import SAMPLES, read_sample
 from .fetch import is_address
 from .live import Address
 from .session import Reading
@@ -72,7 +72,7 @@ def order_of(body: bytes) -> Order:
 
 def sample_of(name: str, reading: Reading) -> Order:
     """One of the samples that come with unspool. Raises `UnspoolError` with the names that there are."""
-    return Order(SAMPLES.get(name, name)[:LONGEST_TITLE], reading, read(name))
+    return Order(SAMPLES.get(name, name)[:LONGEST_TITLE], reading, read_sample(name))
 
 
 def upload_of(body: bytes, query: Mapping[str, str]) -> Order:

@@ -12,8 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from ..._errors import UnspoolError
-from ..viewer.inputs import Guess, InputKind
-from ..viewer.opening import CUT, Opening
+from ..viewer.inputs import CUT, Guess, InputDecoder, InputKind
 from ..viewer.recordings import may_be_header
 from ..viewer.timeline import Timeline
 from .document import described, diff, drawn
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ...patch import Operation
-    from ..viewer.opening import TimedItem
+    from ..viewer.inputs import TimedItem
     from .query import Query
 
 __all__ = ["Reading", "Renewal", "Session"]
@@ -66,7 +65,7 @@ class Session:
         self.timeline = Timeline(Guess(InputKind.JSON), is_timed=is_live)  # until it is known what this is
         self._reading = reading
         self._found: Guess | None = None
-        self._opening: Opening | None = None
+        self._opening: InputDecoder | None = None
         self._typing = Typing(reading.schema)
         self._completions: tuple[int, list[int]] = (0, [])  # the last step that is in it
         self._lock = threading.Lock()
@@ -77,7 +76,7 @@ class Session:
         """Read an input that is all there."""
         reading = self._reading
         cut = max(reading.cut or CUT, -(-len(data) // MOST_STEPS))
-        opening = Opening(reading.kind, format=reading.format, cut=cut)
+        opening = InputDecoder(reading.kind, format=reading.format, cut=cut)
         with self._lock:
             try:
                 for block in _blocks(data, cut):
@@ -90,7 +89,7 @@ class Session:
     def begin(self) -> None:
         """From now on, an input comes while it is read."""
         reading = self._reading
-        self._opening = Opening(reading.kind, format=reading.format, cut=reading.cut, is_live=True)
+        self._opening = InputDecoder(reading.kind, format=reading.format, cut=reading.cut, is_live=True)
 
     def take(self, time: float, data: bytes) -> bool:
         """What came at this time, in seconds. False: it is broken, and no more of it is to be read."""
@@ -124,7 +123,7 @@ class Session:
             self._finish(opening, self.timeline.duration if opening.is_recording else time)
             self.is_live = False
 
-    def _add(self, opening: Opening, items: Iterable[TimedItem]) -> None:
+    def _add(self, opening: InputDecoder, items: Iterable[TimedItem]) -> None:
         if self._found is None and opening.found is not None:
             self._found = opening.found
             extract = self._reading.extract
@@ -132,7 +131,7 @@ class Session:
         for time, item in items:
             self.timeline.add(time, item)
 
-    def _finish(self, opening: Opening, time: float) -> None:
+    def _finish(self, opening: InputDecoder, time: float) -> None:
         self._add(opening, ())
         self.timeline.finish(max(time, self.timeline.duration), self.problem or "")
         self._opening = None

@@ -9,12 +9,12 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._path import ROOT, Path
-from ..viewer.inputs import DOCUMENT
+from ..viewer.tracks import DOCUMENT
 from .document import clipped, shown_path, spelled_out
 
 if TYPE_CHECKING:
-    from ..viewer.inputs import Item
     from ..viewer.timeline import Timeline
+    from ..viewer.tracks import Item
     from .query import Query
 
 __all__ = ["snapshot"]

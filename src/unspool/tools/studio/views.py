@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..._errors import JSONSyntaxError
     from ..._state import ParserState
     from ..._tree.nodes import Node
-    from ..viewer.rows import Row
+    from ..viewer.rows import TreeRow
     from ..viewer.timeline import Timeline
     from ..viewer.tracks import Track
     from .query import Query
@@ -118,7 +118,7 @@ def _root_before(track: Track, step: int) -> Node | None:
     return track.state_at(step - 1).root if track.start_at(step) == track.start_at(step - 1) else None
 
 
-def _row(row: Row) -> dict[str, Any]:
+def _row(row: TreeRow) -> dict[str, Any]:
     key = row.path.step
     key = clipped(key, LONGEST_VALUE) if isinstance(key, str) else key
     label = clipped(label_of(row.path), LONGEST_VALUE)

@@ -1,4 +1,6 @@
-r"""Recordings: what came, and when. One JSON object a line, the first of which says what this is.
+r"""Recordings: bytes with the times of their arrival; and the samples, invented recordings that ship with unspool.
+
+A recording is one JSON object per line. The first line is the header.
 
     {"unspool_recording": 1}
     {"t": 0.0, "text": "data: {\"choices\"..."}
@@ -16,20 +18,37 @@ import codecs
 import json
 import sys
 from base64 import b64decode, b64encode
-from typing import Any, Final, NamedTuple, cast, final
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, final
 
-from ..._errors import UnspoolError
+from ... import UnspoolError
 from ...llm._wire import LineSplitter
 from .escaping import visible
 
-__all__ = ["HEADER", "Arrival", "Recorder", "RecordingError", "RecordingReader", "is_header", "may_be_header"]
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+__all__ = [
+    "HEADER",
+    "MAX_LINE",
+    "SAMPLES",
+    "Arrival",
+    "Recorder",
+    "RecordingError",
+    "RecordingReader",
+    "SampleError",
+    "find_sample",
+    "is_header",
+    "may_be_header",
+    "read_sample",
+]
 
 VERSION: Final = 1
 NAME: Final = "unspool_recording"
 HEADER: Final = json.dumps({NAME: VERSION}) + "\n"
 DIGITS: Final = 6  # of a time: microseconds
 LATEST: Final = sys.float_info.max
-LONGEST_LINE: Final = 64 * 1024 * 1024
+MAX_LINE: Final = 64 * 1024 * 1024
 
 
 class RecordingError(UnspoolError, ValueError):
@@ -103,7 +122,7 @@ class RecordingReader:
     __slots__ = ("_begun", "_error", "_last", "_splitter")
 
     def __init__(self) -> None:
-        self._splitter = LineSplitter(LONGEST_LINE, lone_cr=False)
+        self._splitter = LineSplitter(MAX_LINE, lone_cr=False)
         self._begun = False
         self._last = 0.0
         self._error: RecordingError | None = None
@@ -175,3 +194,34 @@ def _data(fields: dict[str, Any]) -> bytes:
     except ValueError:
         pass
     raise RecordingError("neither text nor base64")
+
+
+# Samples.
+
+SAMPLES: Final = {
+    "trip": "OpenAI chat: a structured answer of a hundred fields, in six seconds",
+    "weather-tools": "Anthropic: thinking, a sentence, then two tool calls",
+    "gemini-leaves": "Gemini: the arguments of a call, leaf by leaf",
+    "snapshots": "whole values, each later than the one before; some fields have to wait",
+    "broken": "JSON that breaks in its seventh line",
+    "cut-off": "OpenAI chat: the answer is cut off, it was too long",
+    "unordered-a": "OpenAI chat: a verdict at the end of its reasons",
+    "unordered-b": "the same with the verdict first, to compare",
+}
+"""What there is, by name, and what it shows."""
+
+
+class SampleError(UnspoolError, ValueError):
+    """There is no sample of this name."""
+
+
+def find_sample(name: str) -> Traversable:
+    """Where a sample is. Raises `SampleError` with the names that there are."""
+    if name not in SAMPLES:
+        raise SampleError(f"there is no sample {name!r}; there are {', '.join(SAMPLES)}")
+    return files("unspool.tools.viewer") / "samples" / f"{name}.jsonl"
+
+
+def read_sample(name: str) -> bytes:
+    """A sample: a recording with times."""
+    return find_sample(name).read_bytes()

@@ -8,22 +8,23 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
-from ..._path import ROOT, Path
-from ..._tree.nodes import ArrayNode, ContainerNode, ObjectNode, StringNode
+from ... import Path
+from ...tree import ArrayNode, ContainerNode, ObjectNode, StringNode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ..._tree.nodes import Node
     from ...select import Pattern
+    from ...tree import Node
 
-__all__ = ["Row", "Window", "label_of", "matching", "picked", "window"]
+__all__ = ["TreeRow", "Window", "label_of", "matching", "picked", "window"]
 
-LONGEST_TEXT: Final = 400
+MAX_TEXT: Final = 400
+ROOT: Final = Path.of()
 START: Final = 1  # of `Pattern.advance`: at the root, no segment has taken a step
 
 
-class Row(NamedTuple):
+class TreeRow(NamedTuple):
     """One node. `mark` is "new" if this step brought it, "grown" if it changed, otherwise empty."""
 
     id: int
@@ -44,7 +45,7 @@ class Window(NamedTuple):
 
     start: int
     total: int
-    rows: tuple[Row, ...]
+    rows: tuple[TreeRow, ...]
 
 
 def label_of(path: Path) -> str:
@@ -66,7 +67,7 @@ def window(
     return Window(start, total, tuple(rows))
 
 
-def picked(root: Node | None, before: Node | None, ids: Iterable[int]) -> tuple[Row, ...]:
+def picked(root: Node | None, before: Node | None, ids: Iterable[int]) -> tuple[TreeRow, ...]:
     """The rows of these nodes alone; an id that is not in the tree has none."""
     if root is None:
         return ()
@@ -74,9 +75,9 @@ def picked(root: Node | None, before: Node | None, ids: Iterable[int]) -> tuple[
     return tuple([looker.row(node_id, hidden) for node_id in ids if root.find(node_id) is not None])
 
 
-def matching(root: Node | None, before: Node | None, pattern: Pattern, most: int) -> tuple[Row, ...]:
+def matching(root: Node | None, before: Node | None, pattern: Pattern, most: int) -> tuple[TreeRow, ...]:
     """The first `most` rows that match a pattern, in document order. Where nothing can match, nobody looks."""
-    rows: list[Row] = []
+    rows: list[TreeRow] = []
     inside: list[Iterator[tuple[Node, Path, int]]] = [iter(() if root is None else ((root, ROOT, START),))]
     while inside and len(rows) < most:
         found = next(inside[-1], None)
@@ -148,7 +149,7 @@ class _Looker:
         self._before = before
         self._keys: dict[int, tuple[str, ...]] = {}  # of objects, by id
 
-    def row(self, id: int, hidden: _Hidden) -> Row:
+    def row(self, id: int, hidden: _Hidden) -> TreeRow:
         path, depth, node = ROOT, 0, self._root
         while node.id != id:
             child = node.child_around(id)
@@ -157,9 +158,9 @@ class _Looker:
             node = child
         return self.row_of(node, path, depth, id in hidden.nodes)
 
-    def row_of(self, node: Node, path: Path, depth: int, is_folded: bool) -> Row:
+    def row_of(self, node: Node, path: Path, depth: int, is_folded: bool) -> TreeRow:
         mark = self._mark(node)
-        return Row(node.id, depth, path, node.kind, not node.closed, mark, _text(node), _size(node), is_folded)
+        return TreeRow(node.id, depth, path, node.kind, not node.closed, mark, _text(node), _size(node), is_folded)
 
     def _step(self, parent: Node, child: Node) -> str | int:
         assert isinstance(parent, ContainerNode)
@@ -195,8 +196,8 @@ def _text(node: Node) -> str:
         return "[]" if isinstance(node, ArrayNode) else "{}"
     if isinstance(node, StringNode):
         text = node.text
-        if len(text) > LONGEST_TEXT:  # the end is where it grows
-            text = f"{text[: LONGEST_TEXT // 4]}…{text[-LONGEST_TEXT * 3 // 4 :]}"
+        if len(text) > MAX_TEXT:  # the end is where it grows
+            text = f"{text[: MAX_TEXT // 4]}…{text[-MAX_TEXT * 3 // 4 :]}"
         spelled = json.dumps(text, ensure_ascii=False)
         return spelled if node.closed else spelled[:-1]
     raw = getattr(node, "raw", None)

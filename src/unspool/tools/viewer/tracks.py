@@ -1,8 +1,13 @@
-"""A track: one text that grows piece by piece, and every state that it went through.
+"""Tracks: the texts that grow inside an input, every state of each, and the timing of its fields.
 
-States never change, so going back in time is to look at an older one. Not each is kept: every so many pieces there is
-one, and those between are made again from it when they are asked for. So memory stays bounded by a number of states,
-and looking costs a bounded number of pieces.
+An input that is one document has one track. A message has a track for the answer, for the reasoning, for the refusal,
+and for the arguments of each tool call. `Item` describes what one step adds to them; step 0 is the empty start.
+
+The name of a track says what its text is, or else the start of the text does:
+
+>>> [told_by(head) for head in ('{"a', "[1, 2", "[1] See there", "[Note] This", "Well", "```js")]
+[<Nature.JSON: 'json'>, <Nature.JSON: 'json'>, <Nature.PROSE: 'prose'>, <Nature.PROSE: 'prose'>, \
+<Nature.PROSE: 'prose'>, <Nature.WRAPPED: 'wrapped'>]
 """
 
 from __future__ import annotations
@@ -10,21 +15,134 @@ from __future__ import annotations
 import codecs
 from bisect import bisect_right
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Final, final
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final, NamedTuple, final
 
-from ..._options import Options
-from ..._state import create_state, finalize, parse_chunk
-from .natures import Nature, told_by
+from ... import Kind, Options, create_state, finalize, parse_chunk
+from ...select import compile as compile_pattern
 
 if TYPE_CHECKING:
-    from ..._state import ParserState
-    from .inputs import Piece
+    from collections.abc import Iterable
 
-__all__ = ["Track"]
+    from ... import Event, ParserState, Path
+    from ...llm import MessageState, ToolCall
+    from ...select import Pattern
 
-MOST_KEPT: Final = 4096  # states; then every second one goes
-MOST_AT_HAND: Final = 8  # states that were looked at last
-LONG: Final = 64 * 1024  # characters, or bytes, of a piece
+__all__ = [
+    "BEGINNINGS",
+    "CLOSINGS",
+    "COMPLETIONS",
+    "CONTENT",
+    "DOCUMENT",
+    "STARTS",
+    "FieldTiming",
+    "Fields",
+    "Item",
+    "Nature",
+    "Selection",
+    "Track",
+    "TrackPiece",
+    "call_of",
+    "call_track",
+    "nature_of",
+    "told_by",
+]
+
+DOCUMENT: Final = "json"
+"""The track of an input that is one text."""
+CONTENT: Final = "content"
+"""The track of a model's answer."""
+ANSWERS: Final = (DOCUMENT, CONTENT)
+FENCE: Final = "```"
+HEAD: Final = 256  # characters after a bracket that suffice to tell JSON from prose
+MAX_KEPT: Final = 4096  # states; beyond that, a track drops every second one
+MAX_AT_HAND: Final = 8  # states that were looked at last
+LONG: Final = 64 * 1024  # characters or bytes: a piece of this length is not parsed again
+MAX_FIELDS: Final = 20_000  # beyond that, fields inside arrays are only counted
+MAX_MEMBERS: Final = 40_000  # beyond that, every field is only counted
+
+
+# Steps and the pieces they add.
+
+
+def call_track(number: int | str) -> str:
+    """Return the name of the track with the arguments of a call."""
+    return f"call {number}"
+
+
+CALL: Final = call_track("")
+
+
+class TrackPiece(NamedTuple):
+    """More text of one track. With `restarts` it is all of it, and takes the place of what there was."""
+
+    track: str
+    fragment: str | bytes
+    restarts: bool = False
+
+
+class Item(NamedTuple):
+    """What one step brings: pieces, the chunk or snapshot as it came, and what is known of the whole after it."""
+
+    pieces: tuple[TrackPiece, ...] = ()
+    raw: str = ""
+    message: MessageState | None = None
+    open: tuple[str | int, ...] | None = None
+    """Of snapshots: the steps of the innermost value that is written and may still grow."""
+    waiting: tuple[str, ...] = ()
+    """Of snapshots: the keys in it that wait."""
+    problem: str = ""
+    """What is wrong with this part of the input, in words."""
+    line: int | None = None
+    """Of a chunk with a problem: on which line it begins, from 1."""
+
+
+# JSON or prose?
+
+
+class Nature(StrEnum):
+    """What a text is. Of what is wrapped, the JSON has to be found first."""
+
+    JSON = "json"
+    WRAPPED = "wrapped"
+    PROSE = "prose"
+
+
+def nature_of(track: str, message: MessageState | None, *, extract: bool) -> Nature | None:
+    """What the text of a track is; None if it is for the text itself to tell. `extract` is about the answer."""
+    if track in ANSWERS:
+        return Nature.WRAPPED if extract else Nature.JSON if track == DOCUMENT else None
+    call = call_of(track, message)
+    if call is not None:
+        return Nature.PROSE if call.kind == "custom" else Nature.JSON  # free text, by agreement
+    return Nature.JSON if track.startswith(CALL) else Nature.PROSE
+
+
+def call_of(track: str, message: MessageState | None) -> ToolCall | None:
+    """The call whose arguments a track has, as the message knows it: its index is its place among the calls."""
+    number = track.removeprefix(CALL)
+    if message is None or number == track or not number.isdecimal() or int(number) >= len(message.tool_calls):
+        return None
+    return message.tool_calls[int(number)]
+
+
+def told_by(head: str, *, is_all: bool = False) -> Nature | None:
+    """What a text is that begins like this; None while that cannot be told."""
+    head = head.lstrip()
+    if head.startswith("{"):
+        return Nature.JSON
+    if head.startswith(FENCE):
+        return Nature.WRAPPED
+    if head.startswith("["):
+        state = parse_chunk(create_state(extract=True), head[:HEAD])
+        state = finalize(state) if is_all else state
+        if state.skipped and not state.skipped[0].offset:
+            return Nature.PROSE
+        return None if state.root is None else Nature.JSON
+    return None if FENCE.startswith(head) and not is_all else Nature.PROSE
+
+
+# The text of a track.
 
 
 @final
@@ -99,7 +217,7 @@ class Track:
         """The step that brought the last one."""
         return self._steps[-1] if self._steps else 0
 
-    def add(self, step: int, piece: Piece) -> str:
+    def add(self, step: int, piece: TrackPiece) -> str:
         """Take one more piece; what it is as text."""
         fragment = piece.fragment
         text = fragment if isinstance(fragment, str) else self._decoder.decode(fragment)
@@ -137,7 +255,7 @@ class Track:
         self.state = state
         if count % self._stride == 0:
             self._kept.append(state)
-        if len(self._kept) > MOST_KEPT:
+        if len(self._kept) > MAX_KEPT:
             del self._kept[1::2]
             self._stride *= 2
 
@@ -187,7 +305,7 @@ class Track:
             state = self._make(count)
         self._at_hand[count] = state
         self._at_hand.move_to_end(count)
-        while len(self._at_hand) > MOST_AT_HAND:
+        while len(self._at_hand) > MAX_AT_HAND:
             self._at_hand.popitem(last=False)
         return state
 
@@ -212,3 +330,138 @@ class Track:
         if begin < count:
             self._at_hand[count - 1] = before
         return state
+
+
+# The fields in it.
+
+LITERALS: Final = {True: 4, False: 5, None: 4}
+KINDS: Final = {
+    Kind.START_OBJECT: "object",
+    Kind.START_ARRAY: "array",
+    Kind.START_STRING: "string",
+    Kind.COMPLETE_NUMBER: "number",
+    Kind.COMPLETE_BOOLEAN: "boolean",
+    Kind.COMPLETE_NULL: "null",
+}
+BEGINNINGS: Final = frozenset(KINDS)
+"""The events with which a value begins."""
+STARTS: Final = frozenset({Kind.START_OBJECT, Kind.START_ARRAY, Kind.START_STRING})
+"""Those of them after which it is open."""
+CLOSINGS: Final = frozenset({Kind.END_OBJECT, Kind.END_ARRAY})
+"""The events with which a container ends."""
+COMPLETIONS: Final = frozenset({Kind.COMPLETE_STRING, Kind.COMPLETE_NUMBER, Kind.COMPLETE_BOOLEAN, Kind.COMPLETE_NULL})
+"""The events with which anything else does."""
+ENDS: Final = CLOSINGS | {Kind.COMPLETE_STRING}
+
+
+@final
+class FieldTiming:
+    """One value: `first` and `complete` are steps; `complete` is None as long as it is open. `size` is in bytes."""
+
+    __slots__ = ("begin", "children", "complete", "first", "id", "kind", "path", "size")
+
+    def __init__(self, id: int, path: Path, kind: str, first: int, begin: int) -> None:
+        self.id = id
+        self.path = path
+        self.kind = kind
+        self.first = first
+        self.begin = begin  # the byte at which it begins
+        self.complete: int | None = None
+        self.size = 0
+        self.children = 0
+
+
+@final
+class Fields:
+    """The fields of one track, in document order."""
+
+    __slots__ = ("_arrays", "_by_id", "_bytes", "_chars", "_open", "leaves", "left_out", "listed")
+
+    def __init__(self) -> None:
+        self.listed: list[FieldTiming] = []
+        self.left_out = 0
+        """How many fields there were beyond the limit."""
+        self.leaves: dict[int, int] = {}
+        """How many leaves became complete with each step, in order: all of them, also of fields that are left out."""
+        self._arrays = 0  # that are open, kept or not
+        self._open: list[FieldTiming] = []
+        self._by_id: dict[int, FieldTiming] = {}  # those that are open
+        self._chars = 0
+        self._bytes = 0
+
+    @property
+    def size(self) -> int:
+        """How many bytes came."""
+        return self._bytes
+
+    def take(self, step: int, text: str, events: Iterable[Event]) -> None:
+        """What one fragment brought."""
+        at, size = 0, 0  # how far the bytes of the fragment are counted; events come in the order of the text
+        leaves = 0
+
+        def byte_at(offset: int) -> int:
+            nonlocal at, size
+            place = min(max(offset - self._chars, 0), len(text))
+            size += len(text[at:place].encode(errors="surrogatepass"))
+            at = place
+            return self._bytes + size
+
+        for event in events:
+            kind = event.kind
+            if kind in COMPLETIONS:
+                leaves += 1
+            if kind in STARTS:
+                self._start(event, step, byte_at(event.offset))
+                self._arrays += kind is Kind.START_ARRAY
+            elif kind in ENDS:
+                self._arrays -= kind is Kind.END_ARRAY
+                self._end(event.node_id, step, byte_at(event.offset) + 1)
+            elif kind in KINDS:
+                length = len(event.raw) if event.raw is not None else LITERALS[event.value]
+                end = byte_at(event.offset) + (event.raw is None)
+                self._start(event, step, end - length)
+                self._end(event.node_id, step, end)
+        self._bytes += size + len(text[at:].encode(errors="surrogatepass"))
+        self._chars += len(text)
+        if leaves:
+            self.leaves[step] = self.leaves.get(step, 0) + leaves
+        for field in self._open:
+            field.size = self._bytes - field.begin
+
+    def _start(self, event: Event, step: int, begin: int) -> None:
+        if self._open and event.path.parent is self._open[-1].path:  # events share the paths of what is around them
+            self._open[-1].children += 1
+        if len(self.listed) >= (MAX_FIELDS if self._arrays else MAX_MEMBERS):
+            self.left_out += 1
+            return
+        field = FieldTiming(event.node_id, event.path, KINDS[event.kind], step, begin)
+        self.listed.append(field)
+        self._open.append(field)
+        self._by_id[field.id] = field
+
+    def _end(self, id: int, step: int, end: int) -> None:
+        field = self._by_id.pop(id, None)
+        if field is not None:
+            field.complete = step
+            field.size = end - field.begin
+            self._open.pop()  # what closes is what was opened last
+
+
+@final
+class Selection:
+    """Which fields a pattern picks: those that match, with everything inside them.
+
+    It takes the paths of a document one after the other, in the order in which their values begin.
+    """
+
+    __slots__ = ("_pattern", "_top")
+
+    def __init__(self, pattern: str | Pattern) -> None:
+        self._pattern = compile_pattern(pattern) if isinstance(pattern, str) else pattern
+        self._top: int | None = None  # how long the path of the picked value is that we are in
+
+    def depth(self, path: Path) -> int | None:
+        """How deep inside a picked value this one is: 0 if it matches itself; None if it is not picked."""
+        if self._top is None or len(path) <= self._top:
+            self._top = len(path) if self._pattern.matches(path) else None
+        return None if self._top is None else len(path) - self._top

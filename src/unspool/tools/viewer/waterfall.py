@@ -13,18 +13,18 @@ from collections import Counter
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
-from .fields import Selection
 from .rows import label_of
+from .tracks import Selection
 
 if TYPE_CHECKING:
     from ...select import Pattern
-    from .fields import Field
     from .timeline import Timeline
+    from .tracks import FieldTiming
 
 __all__ = [
     "LEAVES",
-    "MOST_BARS",
-    "MOST_ITEMS",
+    "MAX_BARS",
+    "MAX_ITEMS",
     "Axis",
     "Bar",
     "Comparison",
@@ -37,9 +37,9 @@ __all__ = [
     "spelled",
 ]
 
-MOST_ITEMS: Final = 8  # of an array that are shown one by one
-MOST_BARS: Final = 2_000
-MOST_TICKS: Final = 5  # gaps between them
+MAX_ITEMS: Final = 8  # of an array that are shown one by one
+MAX_BARS: Final = 2_000
+MAX_TICKS: Final = 5  # gaps between them
 STEPS: Final = (1, 2, 5)  # between two ticks, times a power of ten
 LEAVES: Final = frozenset({"string", "number", "boolean", "null"})
 
@@ -120,15 +120,15 @@ class Waterfall(NamedTuple):
 def layout(
     timeline: Timeline,
     *,
-    most_items: int = MOST_ITEMS,
-    most_bars: int = MOST_BARS,
+    max_items: int = MAX_ITEMS,
+    max_bars: int = MAX_BARS,
     unit: str | None = None,
-    most_depth: int | None = None,
+    max_depth: int | None = None,
     select: str | Pattern | None = None,
 ) -> Waterfall:
     """The waterfall of a timeline, for its whole length; with `select`, of what the pattern picks.
 
-    With `most_depth`, what lies deeper than so many steps is left out.
+    With `max_depth`, what lies deeper than so many steps is left out.
     """
     unit = unit or ("seconds" if timeline.is_timed else "characters")
     scale: list[float] = timeline.times if unit == "seconds" else [float(size) for size in timeline.sizes]
@@ -139,7 +139,7 @@ def layout(
     for name, track in timeline.tracks.items():
         fields = timeline.fields[name]
         has_title = timeline.has_title(name)
-        drawer = _Drawer(name, scale, whole, int(has_title), most_items)
+        drawer = _Drawer(name, scale, whole, int(has_title), max_items)
         if select is not None:
             selection = Selection(select)
             depths = [selection.depth(field.path) for field in fields.listed]
@@ -152,12 +152,12 @@ def layout(
         if track.is_json:
             leaves.update(fields.leaves if drawer.depths is None else drawer.leaves(fields.listed))
             only_counted += fields.left_out
-            deepest = math.inf if most_depth is None else most_depth + int(has_title)
+            deepest = math.inf if max_depth is None else max_depth + int(has_title)
             near = [bar for bar in drawer.bars if bar.depth <= deepest]
             bars += near
             left_out += drawer.dropped + _count(drawer.bars) - _count(near) + (fields.left_out if select is None else 0)
-    left_out += _count(bars[most_bars:])
-    shown = tuple(bars[:most_bars])
+    left_out += _count(bars[max_bars:])
+    shown = tuple(bars[:max_bars])
     return Waterfall(_axis(unit, scale[-1]), shown, left_out, _usable(leaves, scale), only_counted)
 
 
@@ -191,7 +191,7 @@ def _track_bar(timeline: Timeline, name: str, scale: list[float], whole: int) ->
 class _Drawer:
     """Makes the bars of one track, the items of long arrays folded."""
 
-    def __init__(self, track: str, scale: list[float], whole: int, indent: int, most_items: int) -> None:
+    def __init__(self, track: str, scale: list[float], whole: int, indent: int, max_items: int) -> None:
         self.bars: list[Bar] = []
         self.dropped = 0
         self.depths: dict[int, int] | None = None  # of the picked fields; None if all are shown
@@ -199,13 +199,13 @@ class _Drawer:
         self._scale = scale
         self._whole = whole
         self._indent = indent
-        self._most_items = most_items
+        self._max_items = max_items
 
-    def draw(self, fields: list[Field]) -> None:
+    def draw(self, fields: list[FieldTiming]) -> None:
         several = sum([not len(field.path) for field in fields]) > 1
         count = 0  # of documents
-        open_arrays: list[Field] = []  # the containers around the next field
-        folded: list[Field] = []  # the array, and some of its items
+        open_arrays: list[FieldTiming] = []  # the containers around the next field
+        folded: list[FieldTiming] = []  # the array, and some of its items
         for field in fields:
             depth = len(field.path)
             del open_arrays[depth:]
@@ -225,7 +225,7 @@ class _Drawer:
         if folded:
             self._fold(*folded)
 
-    def leaves(self, fields: list[Field]) -> list[int]:
+    def leaves(self, fields: list[FieldTiming]) -> list[int]:
         """The steps with which the picked leaves were complete."""
         return [
             field.complete
@@ -233,23 +233,23 @@ class _Drawer:
             if field.kind in LEAVES and field.complete is not None and self._depth(field) is not None
         ]
 
-    def _depth(self, field: Field) -> int | None:
+    def _depth(self, field: FieldTiming) -> int | None:
         return len(field.path) if self.depths is None else self.depths.get(field.id)
 
-    def _is_beyond(self, field: Field, around: list[Field]) -> bool:
+    def _is_beyond(self, field: FieldTiming, around: list[FieldTiming]) -> bool:
         """Whether it is one of several items that are too many; one more alone is as short as what would say so."""
         step = field.path.step
-        if self._depth(field) is None or not isinstance(step, int) or step < self._most_items or not around:
+        if self._depth(field) is None or not isinstance(step, int) or step < self._max_items or not around:
             return False
-        return around[-1].children > self._most_items + 1
+        return around[-1].children > self._max_items + 1
 
-    def _label(self, field: Field) -> str:
+    def _label(self, field: FieldTiming) -> str:
         step = field.path.step
         if step is None or (self.depths is not None and not self._depth(field)):
             return str(field.path)
         return label_of(field.path)
 
-    def _fold(self, array: Field, *items: Field) -> None:
+    def _fold(self, array: FieldTiming, *items: FieldTiming) -> None:
         bar = self._bar("", "items", list(items), len(items))
         last = items[-1].path.step
         missing = array.children - 1 - last if self.depths is None and isinstance(last, int) else 0
@@ -265,7 +265,7 @@ class _Drawer:
             self.dropped -= missing
         self.bars.append(bar._replace(label=f"{bar.folded:,} more"))
 
-    def _bar(self, label: str, kind: str, fields: list[Field], folded: int) -> Bar:
+    def _bar(self, label: str, kind: str, fields: list[FieldTiming], folded: int) -> Bar:
         first, last = fields[0], fields[-1]
         size = sum([field.size for field in fields])
         depth = self._depth(first)
@@ -300,7 +300,7 @@ def _axis(unit: str, total: float) -> Axis:
     gaps = [factor * step * power for factor in (0.1, 1.0) for step in STEPS]
     if unit != "seconds":  # there is no half of a character
         gaps = [gap for gap in gaps if gap >= 1] or [1.0]
-    gap = next((gap for gap in gaps if total <= gap * MOST_TICKS), gaps[-1])
+    gap = next((gap for gap in gaps if total <= gap * MAX_TICKS), gaps[-1])
     count = int(total / gap * (1 + 1e-9))  # a quotient just below the whole number is the whole number
     ticks = [Tick(min(index * gap / total, 1.0), _label(index * gap, unit)) for index in range(count + 1)]
     return Axis(unit, total, tuple(ticks))

@@ -10,7 +10,8 @@ from ...._missing import MISSING
 from ....llm._changes import changes
 from ....llm._faults import Fault
 from ....llm._message import start
-from ...viewer.inputs import InputKind, Item
+from ...viewer.inputs import InputKind
+from ...viewer.tracks import Item
 from ..lines.lanes import Lane, Lanes
 from ..lines.messages import change_line, state_line
 from ..lines.stages import ValueLines

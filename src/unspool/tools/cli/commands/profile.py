@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ...._errors import UnspoolError
 from ....select import compile as compile_pattern
-from ...viewer.waterfall import MOST_BARS, MOST_ITEMS, compare, layout, spelled
+from ...viewer.waterfall import MAX_BARS, MAX_ITEMS, compare, layout, spelled
 from ..lines.problems import problems_of
 from ..options import Cut, Extract, File, Format, Kind, Select, checked_file
 from ..progress import progress
@@ -60,7 +60,7 @@ def profile(
     by: Annotated[By | None, typer.Option("--by", help="What is counted; seconds where there are any.")] = None,
     select: Select = None,
     depth: Annotated[int | None, typer.Option("--depth", min=0, help="Show so many levels.")] = None,
-    items: Annotated[int, typer.Option("--items", min=0, help="Show so many items of each array.")] = MOST_ITEMS,
+    items: Annotated[int, typer.Option("--items", min=0, help="Show so many items of each array.")] = MAX_ITEMS,
     kind: Kind = None,
     format: Format = None,
     cut: Cut = None,
@@ -75,9 +75,9 @@ def profile(
         _check_outputs([output for output in (html, svg) if output is not None], files)
         timelines = [_gathered(source, extract) for source in sources]
         unit = by.value if by is not None else _unit(timelines)
-        most_items, most_bars = (ALL, ALL) if as_json else (items, MOST_BARS)
+        most_items, most_bars = (ALL, ALL) if as_json else (items, MAX_BARS)
         waterfalls = [
-            layout(timeline, most_items=most_items, most_bars=most_bars, most_depth=depth, unit=unit, select=pattern)
+            layout(timeline, max_items=most_items, max_bars=most_bars, max_depth=depth, unit=unit, select=pattern)
             for timeline in timelines
         ]
         _write_files(html, svg, names, timelines, waterfalls)
@@ -145,8 +145,7 @@ def _write_files(
 ) -> None:
     if html is None and svg is None:
         return
-    from ...viewer.html import Report, page  # what only a browser needs, nobody else has to wait for
-    from ...viewer.svg import draw, draw_both
+    from ...viewer.drawings import Report, draw, draw_both, page  # only reports need it
 
     try:
         if html is not None:
@@ -205,7 +204,7 @@ def _counted(count: str, what: str) -> str:
 
 def _summary(timeline: Timeline, unit: str) -> str:
     """When there was something to use: of all leaves, also those that are not shown."""
-    times = layout(timeline, most_bars=0, unit=unit).usable
+    times = layout(timeline, max_bars=0, unit=unit).usable
     if times is None:
         return "no leaf is complete"
     first, middle, last = [spelled(time, unit) for time in times[1:]]

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from ...viewer.playing import pieces_of
+from ...viewer.playback import pieces_of, wire_of
 from ...viewer.recordings import RecordingError
-from ...viewer.wire import wire_of
 from ..options import Cut, File, Format
 from ..pacing import Clock, paced
 from ..progress import playing

@@ -13,7 +13,7 @@ import typer
 from ...._errors import UnspoolError
 from ....select import compile as compile_pattern
 from ....typed._outcome import InvalidError
-from ...viewer.inputs import CONTENT, DOCUMENT
+from ...viewer.tracks import CONTENT, DOCUMENT
 from ..lines.judging import Judge
 from ..lines.lanes import Lanes
 from ..lines.stages import EventLines, PatchLines, ValueLines
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ...._options import Options
-    from ...viewer.inputs import Guess, Item
+    from ...viewer.inputs import Guess
+    from ...viewer.tracks import Item
     from ..lines.lanes import Lane
     from ..lines.stages import Line, Stage
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from ....select import Pattern
     from ....typed._partials import Resolver
-    from ...viewer.opening import TimedItem
+    from ...viewer.inputs import TimedItem
     from ...viewer.timeline import Timeline
 
 __all__ = ["watch"]

@@ -13,7 +13,7 @@ from ...._parser import FragmentParser
 from ....llm._faults import Fault, MessageError
 from ....llm._message import start
 from ....typed._outcome import InvalidError
-from ...viewer.inputs import CONTENT, call_track
+from ...viewer.tracks import CONTENT, call_track
 from .judging import Judge
 from .lanes import Lane, Lanes
 from .places import Surroundings
@@ -23,7 +23,7 @@ from .stages import Stage
 if TYPE_CHECKING:
     from ....llm._config import Config
     from ....typed._partials import Resolver
-    from ...viewer.inputs import Item
+    from ...viewer.tracks import Item
     from .stages import Line
 
 __all__ = ["Inspector", "ManyTexts", "Message", "OneText", "Reader"]

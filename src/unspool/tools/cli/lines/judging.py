@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 from ...._errors import Position
 from ...._state import create_state, finalize, parse_chunk
 from ....typed._outcome import Invalid, InvalidError
-from ...viewer.inputs import CONTENT, DOCUMENT
+from ...viewer.tracks import CONTENT, DOCUMENT
 
 if TYPE_CHECKING:
     from ...._errors import JSONSyntaxError

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, final
 
-from ...viewer.natures import Nature, nature_of, told_by
+from ...viewer.tracks import Nature, nature_of, told_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ...._errors import UnspoolError
     from ....llm._state import MessageState
-    from ...viewer.inputs import Piece
+    from ...viewer.tracks import TrackPiece
     from .stages import Line, Stage
 
 __all__ = ["Lane", "Lanes"]
@@ -75,7 +75,7 @@ class Lanes:
         self._only = only
         self.lanes: dict[str, Lane] = {}
 
-    def take(self, piece: Piece, message: MessageState | None = None) -> list[Line]:
+    def take(self, piece: TrackPiece, message: MessageState | None = None) -> list[Line]:
         """The lines that a piece brings."""
         name = piece.track
         if self._only is not None and name != self._only:

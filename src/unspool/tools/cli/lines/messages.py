@@ -19,7 +19,7 @@ from ....llm._changes import (
     ToolCallStarted,
     UsageCounted,
 )
-from ...viewer.inputs import CONTENT, call_track
+from ...viewer.tracks import CONTENT, call_track
 
 if TYPE_CHECKING:
     from collections.abc import Callable

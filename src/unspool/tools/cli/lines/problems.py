@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
-from ...viewer.inputs import DOCUMENT
+from ...viewer.tracks import DOCUMENT
 from ..terminal import console, is_ascii_only, print_words, shown
 from .places import excerpt
 

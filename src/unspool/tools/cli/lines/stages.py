@@ -13,7 +13,7 @@ from ...._streams import News
 from ....patch import Patcher
 from ....select import Selector
 from ....typed._outcome import InvalidError
-from ...viewer.fields import BEGINNINGS, CLOSINGS, STARTS
+from ...viewer.tracks import BEGINNINGS, CLOSINGS, STARTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

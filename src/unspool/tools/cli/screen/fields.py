@@ -11,8 +11,7 @@ import json
 from typing import TYPE_CHECKING, final
 
 from ...._events import Kind
-from ...viewer.fields import CLOSINGS, COMPLETIONS, STARTS
-from ...viewer.inputs import DOCUMENT
+from ...viewer.tracks import CLOSINGS, COMPLETIONS, DOCUMENT, STARTS
 from ..terminal import shown
 
 if TYPE_CHECKING:

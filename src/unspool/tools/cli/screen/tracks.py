@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 from rich.text import Text
 
 from ...viewer.escaping import cells, clip, visible
-from ...viewer.fields import Selection
 from ...viewer.rows import window
+from ...viewer.tracks import Selection
 from ..lines.judging import Judged
 from ..lines.places import excerpt
 from .tree import Marks, Signs, prose_lines, row_count, tree_lines, wrapped
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from ....select import Pattern
     from ....typed._partials import Resolver
     from ....typed._shape import Problem
-    from ...viewer.fields import Fields
     from ...viewer.timeline import Timeline
-    from ...viewer.tracks import Track
+    from ...viewer.tracks import Fields, Track
     from ..lines.places import Excerpt
 
 __all__ = ["Look", "TracksView", "shares"]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...._tree.nodes import Node
-    from ...viewer.rows import Row
+    from ...viewer.rows import TreeRow
 
 __all__ = ["Marks", "Signs", "prose_lines", "row_count", "tree_lines", "wrapped"]
 
@@ -84,7 +84,7 @@ def tree_lines(
     return [line for row, name in rows for line in _lines(row, name, width, signs, marks, wraps)]
 
 
-def _lines(row: Row, name: str, width: int, signs: Signs, marks: Marks, wraps: bool) -> list[Text]:
+def _lines(row: TreeRow, name: str, width: int, signs: Signs, marks: Marks, wraps: bool) -> list[Text]:
     is_invalid, is_broken = row.path in marks.invalid, row.path == marks.broken
     sign = "x" if is_broken else "!" if is_invalid else SIGNS.get(row.mark, " ")
     style = "bold red" if is_broken or is_invalid else STYLES.get(row.mark, "")
@@ -106,7 +106,7 @@ def _lines(row: Row, name: str, width: int, signs: Signs, marks: Marks, wraps: b
     return [line, *[Text(" " * (width - room) + other, style=style, no_wrap=True) for other in others]]
 
 
-def _value(row: Row, room: int, signs: Signs) -> str:
+def _value(row: TreeRow, room: int, signs: Signs) -> str:
     brackets = BRACKETS.get(row.kind)
     if brackets is not None:
         start, end = brackets

@@ -23,7 +23,7 @@ from ..terminal import complain
 from .providers import Refusal, asked_format, error_body, refusal_of
 
 if TYPE_CHECKING:
-    from ...viewer.wire import Wire
+    from ...viewer.playback import Wire
 
 __all__ = ["ReplayServer", "is_loopback"]
 

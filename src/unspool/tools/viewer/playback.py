@@ -1,8 +1,14 @@
-r"""Pieces as the server of a provider would put them on the wire.
+r"""Replay: a file as timed pieces, and the pieces as the server of a provider would send them.
 
-    chunks        one event each, named where the provider names them; a line each for Ollama; binary for Bedrock
-    events        as they are
-    everything else: snapshots and other lines one event each, JSON text one event for each piece of it
+`pieces_of` cuts a file; the pieces joined are the file again. A recording has its own pieces and times. Other inputs
+arrive at a steady rate: chunks and snapshots line by line, server-sent events one by one, JSON text a few bytes at a
+time.
+
+`wire_of` puts the pieces on the wire:
+
+    chunks        one event each, named if the provider names them; one line each for Ollama; binary for Bedrock
+    events        unchanged
+    other input   one event per snapshot or line, one event per piece of JSON text
 
 >>> wire_of([Arrival(0.0, b'{"type":"message_start","message":{}}\n')]).frames[0].data
 b'event: message_start\ndata: {"type":"message_start","message":{}}\n\n'
@@ -13,24 +19,101 @@ from __future__ import annotations
 import json
 import struct
 from codecs import getincrementaldecoder
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, final
 from zlib import crc32
 
-from ...llm._wire import LineSplitter, SSEEvent, encode_sse
-from .inputs import Guess, InputKind, guess
-from .recordings import Arrival, RecordingError
+from ...llm import SSEEvent, encode_sse
+from ...llm._sources import UNREADABLE, PayloadDecoder, read_chunk
+from ...llm._wire import DONE
+from .inputs import CUT, ENOUGH, STEADY_RATE, Guess, InputKind, guess
+from .recordings import Arrival, RecordingError, RecordingReader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-__all__ = ["Wire", "wire_of"]
+__all__ = ["Wire", "pieces_of", "wire_of"]
 
 EVENTS: Final = "text/event-stream; charset=utf-8"
 LINES: Final = "application/x-ndjson"
 AMAZON_EVENTS: Final = "application/vnd.amazon.eventstream"
-DONE: Final = "[DONE]"
 NAMES: Final = {"openai-responses": "type", "anthropic": "type", "cohere": "type", "gemini-interactions": "event_type"}
 """The formats whose events have names, and the member of a chunk that says it."""
+
+
+# Pieces.
+
+
+def pieces_of(blocks: Iterable[bytes], *, cut: int | None = None) -> Iterator[Arrival]:
+    """The pieces of a file that is read in blocks. Raises `RecordingError` after those that come before the fault."""
+    unread = iter(blocks)
+    head, found = b"", None
+    while found is None:
+        block = next(unread, b"")
+        head += block
+        found = guess(head, is_all=not block or len(head) >= ENOUGH)
+    read = chain([head], unread)
+    if found.kind is InputKind.RECORDING:
+        return _recorded(read)
+    if found.kind is InputKind.JSON:
+        return _steady(_in_bytes(read, cut or CUT))
+    return _steady(_in_lines(read, up_to_blank=found.kind is InputKind.SSE))
+
+
+def _recorded(blocks: Iterable[bytes]) -> Iterator[Arrival]:
+    reader = RecordingReader()
+    for block in blocks:
+        yield from reader.feed(block)
+    yield from reader.close()
+
+
+def _steady(pieces: Iterable[bytes]) -> Iterator[Arrival]:
+    for step, piece in enumerate(pieces, 1):
+        yield Arrival(step / STEADY_RATE, piece)
+
+
+def _in_bytes(blocks: Iterable[bytes], size: int) -> Iterator[bytes]:
+    for block in blocks:
+        for start in range(0, len(block), size):
+            yield block[start : start + size]
+
+
+def _in_lines(blocks: Iterable[bytes], *, up_to_blank: bool) -> Iterator[bytes]:
+    held = _Held()
+    for block in blocks:
+        *ended, rest = block.split(b"\n")
+        for line in ended:
+            whole = held.end_line(line + b"\n")
+            if not up_to_blank or not whole.strip(b"\r\n"):
+                yield held.take()
+        held.open.append(rest)
+    held.end_line(b"")
+    if last := held.take():
+        yield last
+
+
+@final
+class _Held:
+    """The lines that wait for the rest of their event, and what there is of the one that has not ended."""
+
+    __slots__ = ("lines", "open")
+
+    def __init__(self) -> None:
+        self.lines: list[bytes] = []
+        self.open: list[bytes] = []  # joined once, however many blocks the line is in
+
+    def end_line(self, rest: bytes) -> bytes:
+        whole = b"".join([*self.open, rest])
+        self.lines.append(whole)
+        self.open = []
+        return whole
+
+    def take(self) -> bytes:
+        held, self.lines = self.lines, []
+        return b"".join(held)
+
+
+# The wire.
 
 
 class Wire(NamedTuple):
@@ -73,16 +156,13 @@ def _texts(pieces: Sequence[Arrival]) -> Iterator[Arrival]:
 
 
 def _lines(pieces: Sequence[Arrival]) -> Iterator[tuple[float, str, int]]:
-    """The lines that are not blank, each with the time of its end, and its number."""
-    splitter = LineSplitter(None, lone_cr=False)
+    """Yield the lines that are not blank, each with the time of its end and its number."""
+    decoder = PayloadDecoder(is_sse=False, max_length=None)
     for time, data in pieces:
-        lines = splitter.feed(data)
-        for number, line in enumerate(lines, splitter.count - len(lines) + 1):
-            if line.strip():
-                yield time, line, number
-    last = splitter.close()
-    if last.strip():
-        yield pieces[-1].time, last, splitter.count + 1
+        for number, line in decoder.feed(data):
+            yield time, line, number
+    for number, line in decoder.close():
+        yield pieces[-1].time, line, number
 
 
 def _chunks(pieces: Sequence[Arrival], format: str | None) -> Wire:
@@ -95,13 +175,12 @@ def _chunks(pieces: Sequence[Arrival], format: str | None) -> Wire:
     ends_with_done = format == "openai-chat"
     frames: list[Arrival] = []
     for time, line, number in _lines(pieces):
-        if line.strip() == DONE:
+        chunk = read_chunk(line)
+        if chunk is DONE:
             ends_with_done = True
             continue
-        try:
-            chunk: object = json.loads(line)
-        except (ValueError, RecursionError):
-            raise RecordingError(f"line {number}: not JSON") from None
+        if chunk is UNREADABLE:
+            raise RecordingError(f"line {number}: not JSON")
         frames.append(Arrival(time, frame(line, chunk)))
     if ends_with_done and content_type == EVENTS and frames:
         frames.append(Arrival(pieces[-1].time, encode_sse(SSEEvent(DONE))))
