@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.studio import PATIENCE, Client, running, until
-from unspool.tools.studio import session as session_module
-from unspool.tools.studio.session import Reading, Session
-from unspool.tools.studio.sessions import FullError, Sessions
+from unspool.tools.studio import sessions as sessions_module
+from unspool.tools.studio.requests import SessionOptions
+from unspool.tools.studio.sessions import FullError, Session, Sessions
 from unspool.tools.studio.settings import Settings
 
 if TYPE_CHECKING:
@@ -288,7 +288,7 @@ def test_whatever_a_text_is_what_is_said_of_it_stays_small(client: Client, text:
 
 def test_a_text_is_not_cut_into_more_steps_than_can_be_kept(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each costs memory, so the pieces of a long text are longer than was asked for."""
-    monkeypatch.setattr(session_module, "MOST_STEPS", 100)
+    monkeypatch.setattr(sessions_module, "MAX_STEPS", 100)
     steps = [client.document(client.session(text="[" + " " * size + "]", cut=1))["last"] for size in (50, 2_000)]
     assert steps == [53, 97]
 
@@ -332,7 +332,7 @@ def test_those_that_are_being_made_take_room(limit: dict[str, int]) -> None:
 
     async def crowd() -> tuple[int, int, int]:
         sessions = Sessions(replace(QUICK, loads=12, **limit))
-        loads = [sessions.load("one of many", text, Reading()) for _ in range(12)]
+        loads = [sessions.load("one of many", text, SessionOptions()) for _ in range(12)]
         results = await asyncio.gather(*loads, return_exceptions=True)
         return len(sessions), sessions.size, len([result for result in results if isinstance(result, FullError)])
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from tests.support.inputs import TRIP, recorded, sse
 from unspool import FragmentParser, parse_chunk
-from unspool.tools.studio import events as events_module
-from unspool.tools.studio import session as session_module
+from unspool.tools.studio import sessions as sessions_module
+from unspool.tools.studio import views as views_module
 from unspool.tools.studio.document import spelled_out
-from unspool.tools.studio.query import Query
-from unspool.tools.studio.session import Reading, Session
+from unspool.tools.studio.requests import Query, SessionOptions
+from unspool.tools.studio.sessions import Session
 from unspool.tools.viewer.inputs import InputDecoder, InputKind
 
 if TYPE_CHECKING:
@@ -32,13 +32,13 @@ VALUES = st.recursive(
 
 
 def loaded(data: bytes, **options: Any) -> Session:
-    session = Session("id", "title", Reading(**options), is_live=False)
+    session = Session("id", "title", SessionOptions(**options), is_live=False)
     session.load(data)
     return session
 
 
 def told(events: list[Event]) -> list[tuple[str, str, str]]:
-    spelled = events_module._spelled
+    spelled = views_module._event_value
     return [(str(event.kind), str(event.path), spelled(event)) for event in events]
 
 
@@ -54,7 +54,7 @@ def test_events_do_not_show_in_which_portions_they_were_read(
     cut *= 10
     session = loaded(data, kind=InputKind.JSON, cut=cut)
     parser = FragmentParser()
-    with mock.patch.multiple(events_module, PORTION=portion, MOST_EVENTS=most):
+    with mock.patch.multiple(views_module, PORTION=portion, MAX_EVENTS=most):
         for step, start in enumerate(range(0, len(data), cut), 1):
             expected = told(parser.feed(data[start : start + cut]))
             shown = session.view(Query(step=step))["events"]
@@ -85,11 +85,11 @@ def test_of_a_long_step_only_the_shown_events_are_read() -> None:
         read.append(len(fragment))
         return parse_chunk(state, fragment)
 
-    with mock.patch.object(events_module, "parse_chunk", counting):
+    with mock.patch.object(views_module, "parse_chunk", counting):
         shown = session.view(Query(step=1))["events"]
     assert shown["total"] == 2 + 3 * 20_000
-    assert len(shown["rows"]) == events_module.MOST_EVENTS
-    assert sum(read) <= 2 * events_module.PORTION < len(text)
+    assert len(shown["rows"]) == views_module.MAX_EVENTS
+    assert sum(read) <= 2 * views_module.PORTION < len(text)
 
 
 # What is spelled out.
@@ -122,8 +122,8 @@ def test_many_diagnostics_are_not_shown_all() -> None:
 @given(st.binary(max_size=300) | st.text("\n: ax", max_size=300).map(str.encode), st.integers(1, 20))
 def test_blocks_are_the_input(data: bytes, cut: int) -> None:
     """Joined they are all of it; each but the last has whole fragments only, and the first has the lines that tell."""
-    with mock.patch.multiple(session_module, HEAD=10, BLOCK=7):
-        blocks = list(session_module._blocks(data, cut))
+    with mock.patch.multiple(sessions_module, HEAD=10, BLOCK=7):
+        blocks = list(sessions_module._blocks(data, cut))
     assert b"".join(blocks) == data
     assert [len(block) % cut for block in blocks[:-1]] == [0] * (len(blocks) - 1)
     first = [line for line in blocks[0].split(b"\n") if line.strip() and not line.startswith(b":")]

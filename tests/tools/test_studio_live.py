@@ -22,11 +22,10 @@ from typer.testing import CliRunner
 from tests.support.studio import PATIENCE, Client, running, until
 from unspool.llm import SSEDecoder
 from unspool.tools.cli.main import app
-from unspool.tools.studio.fetch import is_address
-from unspool.tools.studio.live import Address, Command, Descriptor
-from unspool.tools.studio.requests import Order
-from unspool.tools.studio.session import Reading, Session
+from unspool.tools.studio.requests import Order, SessionOptions
+from unspool.tools.studio.sessions import Session
 from unspool.tools.studio.settings import Settings
+from unspool.tools.studio.sources import Address, Command, Descriptor, is_address
 from unspool.tools.viewer.inputs import InputKind
 from unspool.tools.viewer.recordings import read_sample
 
@@ -97,7 +96,7 @@ sys.exit(3 if len(sys.argv) > 3 and sys.argv[3] == 'fail' else 0)
 
 def writer(*words: object) -> Order:
     """A live session of a command that writes days, one after another."""
-    return Order("days", Reading(), source=Command([sys.executable, "-c", WRITER, *map(str, words)]))
+    return Order("days", SessionOptions(), source=Command([sys.executable, "-c", WRITER, *map(str, words)]))
 
 
 def test_a_command_is_followed_and_whoever_comes_back_misses_nothing() -> None:
@@ -133,7 +132,7 @@ def test_a_command_that_fails_says_so() -> None:
             document = follower.read_to_finish()
         assert document["problem"] == "the command ended with status 3"
         assert document["characters"] > 20
-    with running(QUICK, Order("none", Reading(), source=Command(["/nowhere/absent"]))) as server:
+    with running(QUICK, Order("none", SessionOptions(), source=Command(["/nowhere/absent"]))) as server:
         client = Client(server.url)
         with client.follow(client.ask("GET", "/api/info").json["live"]) as follower:
             assert "absent" in follower.read_to_finish()["problem"]
@@ -149,7 +148,7 @@ def test_a_live_session_that_is_forgotten_ends_its_command(tmp_path: Path) -> No
     """Together with what the command has started; and so does the end of the server."""
     script = "import os, subprocess, sys; child = subprocess.Popen(['sleep', '60']);"
     script += "print([os.getpid(), child.pid], flush=True); child.wait()"
-    order = Order("pids", Reading(), source=Command([sys.executable, "-c", script]))
+    order = Order("pids", SessionOptions(), source=Command([sys.executable, "-c", script]))
 
     def pids(client: Client) -> list[int]:
         session = client.ask("GET", "/api/info").json["live"]
@@ -170,7 +169,7 @@ def test_a_live_session_that_is_forgotten_ends_its_command(tmp_path: Path) -> No
 
 def test_a_live_source_is_not_read_without_end() -> None:
     """At the limit it is ended, and what came is shown."""
-    order = Order("yes", Reading(), source=Command(["sh", "-c", "echo '['; yes '1,'"]))
+    order = Order("yes", SessionOptions(), source=Command(["sh", "-c", "echo '['; yes '1,'"]))
     with running(replace(QUICK, body=30_000), order) as server:
         client = Client(server.url)
         with client.follow(client.ask("GET", "/api/info").json["live"]) as follower:
@@ -389,7 +388,7 @@ def test_the_command_opens_all_kinds_of_things(ordered: Callable[..., Any], tmp_
     assert ordered() is None
     order = ordered(str(file), "--schema", str(schema), "--cut", "7", "--extract", "--input", "json")
     assert (order.title, order.data) == ("trip.json", TRIP.encode())
-    assert order.reading == Reading(InputKind.JSON, None, 7, True, SCHEMA)
+    assert order.options == SessionOptions(InputKind.JSON, None, 7, True, SCHEMA)
     assert isinstance(ordered("http://localhost:1/x").source, Address)
     assert ordered("sample:trip").data == read_sample("trip")
     assert ordered("--", "ls", "-l").title == "ls -l"

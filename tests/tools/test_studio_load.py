@@ -40,13 +40,13 @@ sys.stdout.write("]}")
 
 SERVER: Final = """
 import json, sys
-from unspool.tools.studio.live import Command
+from unspool.tools.studio.sources import Command
 from unspool.tools.studio.requests import Order
 from unspool.tools.studio.server import StudioServer
-from unspool.tools.studio.session import Reading
+from unspool.tools.studio.requests import SessionOptions
 from unspool.tools.studio.settings import Settings
 settings, words = json.loads(sys.argv[1]), json.loads(sys.argv[2])
-order = Order("load", Reading(), source=Command(words))
+order = Order("load", SessionOptions(), source=Command(words))
 try:
     StudioServer(settings=Settings(**settings), order=order, started=lambda url: print(url, flush=True)).serve_forever()
 except KeyboardInterrupt:

@@ -19,8 +19,7 @@ from unspool.llm import SSEDecoder
 from unspool.patch import apply
 from unspool.tools.studio.document import diff
 from unspool.tools.studio.guard import HEADERS, Door
-from unspool.tools.studio.log import Log
-from unspool.tools.studio.session import Session
+from unspool.tools.studio.sessions import Log, Session
 from unspool.tools.studio.settings import Settings
 from unspool.tools.viewer.recordings import HEADER, SAMPLES, read_sample
 

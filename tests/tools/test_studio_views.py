@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from unspool import MISSING, FragmentParser, SnapshotChunker, create_state, parse_chunk
 from unspool.patch import apply
 from unspool.select import compile as pattern
-from unspool.tools.studio.query import Query, query_of
-from unspool.tools.studio.session import Reading, Session
+from unspool.tools.studio.requests import Query, SessionOptions, query_of
+from unspool.tools.studio.sessions import Session
 from unspool.tools.viewer.inputs import Guess, InputKind
 from unspool.tools.viewer.recordings import read_sample
 from unspool.tools.viewer.timeline import Timeline
@@ -28,7 +28,7 @@ VALUES = st.recursive(
 
 
 def loaded(data: bytes | str, **options: Any) -> Session:
-    session = Session("id", "title", Reading(**options), is_live=False)
+    session = Session("id", "title", SessionOptions(**options), is_live=False)
     session.load(data.encode() if isinstance(data, str) else data)
     return session
 
@@ -189,7 +189,7 @@ def test_a_text_that_begins_anew_is_shown_without_what_was_taken_back() -> None:
     timeline.add(0.0, Item((TrackPiece("call 0", '{"a": 1, '),)))
     timeline.add(0.1, Item((TrackPiece("call 0", '{"b": [', restarts=True),)))
     timeline.add(0.2, Item((TrackPiece("call 0", "}"),)))
-    session = Session("id", "title", Reading(), is_live=False)
+    session = Session("id", "title", SessionOptions(), is_live=False)
     session.timeline = timeline
     view = seen(session, 2)
     assert view["text"] == {"start": 0, "length": 7, "new_from": 0, "chars": '{"b": [', "error_at": None}

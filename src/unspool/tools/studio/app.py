@@ -14,14 +14,12 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ..._errors import UnspoolError
-from ..._version import __version__
+from ... import UnspoolError, __version__
 from ...llm._formats.registry import FORMATS
 from ..viewer.inputs import InputKind
 from ..viewer.recordings import SAMPLES
 from .guard import Guard
-from .query import query_of
-from .requests import json_object, order_of, schema_of, upload_of
+from .requests import json_object, order_of, query_of, schema_of, upload_of
 from .sessions import FullError, Sessions
 from .settings import Settings
 from .stream import EventStream, Followers, last_event_id
@@ -94,8 +92,8 @@ class Studio:
     async def open(self, order: Order) -> Entry:
         """Make a session."""
         if order.source is not None:
-            return await self.sessions.follow(order.title, order.source, order.reading)
-        return await self.sessions.load(order.title, order.data, order.reading)
+            return await self.sessions.follow(order.title, order.source, order.options)
+        return await self.sessions.load(order.title, order.data, order.options)
 
     async def close(self) -> None:
         """The server stops: every stream ends, and everything that is read."""

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from ..viewer.waterfall import layout
 
 if TYPE_CHECKING:
-    from ..._path import Path
+    from ... import Path
     from ...patch import Operation
     from ..viewer.timeline import Timeline
     from ..viewer.tracks import Track
 
 __all__ = ["clipped", "described", "diff", "drawn", "shown_path", "spelled_out"]
 
-MOST_NOTES: Final = 200
-LONGEST_NOTE: Final = 1_000
-LONGEST_LABEL: Final = 200
-LONGEST_PATH: Final = 1_000
+MAX_NOTES: Final = 200
+MAX_NOTE: Final = 1_000
+MAX_LABEL: Final = 200
+MAX_PATH: Final = 1_000
 DIGITS: Final = 6  # of a time: microseconds
 SHARE_DIGITS: Final = 3  # a share that changes by less is not worth a patch
 
@@ -50,7 +50,7 @@ def spelled_out(value: object, most: int) -> str:
 
 def shown_path(path: Path | str) -> str:
     """A path as it is shown: the same one is the same text everywhere."""
-    return clipped(str(path), LONGEST_PATH)
+    return clipped(str(path), MAX_PATH)
 
 
 def described(timeline: Timeline) -> dict[str, Any]:
@@ -61,9 +61,7 @@ def described(timeline: Timeline) -> dict[str, Any]:
         "last": timeline.last,
         "duration": round(timeline.duration, DIGITS),
         "characters": timeline.sizes[-1],
-        "notes": [
-            {"step": note.step, "text": clipped(note.text, LONGEST_NOTE)} for note in timeline.notes[-MOST_NOTES:]
-        ],
+        "notes": [{"step": note.step, "text": clipped(note.text, MAX_NOTE)} for note in timeline.notes[-MAX_NOTES:]],
         "tracks": [_track(timeline, track) for track in timeline.tracks.values()],
     }
 
@@ -72,11 +70,11 @@ def _track(timeline: Timeline, track: Track) -> dict[str, Any]:
     state = track.state if track.is_json else None
     return {
         "name": track.name,
-        "label": clipped(timeline.label(track.name), LONGEST_LABEL),
+        "label": clipped(timeline.label(track.name), MAX_LABEL),
         "is_json": track.is_json,
         "length": track.length,
         "bytes": track.size,
-        "error": None if state is None or state.error is None else clipped(str(state.error), LONGEST_NOTE),
+        "error": None if state is None or state.error is None else clipped(str(state.error), MAX_NOTE),
         "is_complete": timeline.is_finished if state is None else state.is_complete,
     }
 
@@ -90,7 +88,7 @@ def drawn(timeline: Timeline) -> dict[str, Any]:
         "bars": [
             {
                 **bar._asdict(),
-                "label": clipped(bar.label, LONGEST_LABEL),
+                "label": clipped(bar.label, MAX_LABEL),
                 "path": shown_path(bar.path),
                 "first": round(bar.first, DIGITS),
                 "complete": None if bar.complete is None else round(bar.complete, DIGITS),

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 __all__ = ["EventStream", "Followers", "last_event_id"]
 
 KEEP_ALIVE: Final = b": still here\n\n"
-MOST_DIGITS: Final = 15
+MAX_DIGITS: Final = 15
 
 
 def last_event_id(header: str | None) -> int | None:
     """The number of the last patch that a client has; None if it has none, or says something else."""
-    if header is None or not header.isascii() or not header.isdigit() or len(header) > MOST_DIGITS:
+    if header is None or not header.isascii() or not header.isdigit() or len(header) > MAX_DIGITS:
         return None
     return int(header)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ...select import Pattern
     from ...tree import Node
 
-__all__ = ["TreeRow", "Window", "label_of", "matching", "picked", "window"]
+__all__ = ["TreeRow", "Window", "label_of", "leaf_text", "matching", "picked", "window"]
 
 MAX_TEXT: Final = 400
 ROOT: Final = Path.of()
@@ -51,6 +51,11 @@ class Window(NamedTuple):
 def label_of(path: Path) -> str:
     """What a value is called where it stands: its last step as paths write it, without the dot; the root is ``$``."""
     return "$" if path.step is None else str(Path.of(path.step))[1:].removeprefix(".")
+
+
+def leaf_text(value: object, raw: str | None) -> str:
+    """Return a leaf as JSON text; numbers as they were spelled."""
+    return json.dumps(value, ensure_ascii=False) if raw is None else raw
 
 
 def window(
@@ -200,5 +205,4 @@ def _text(node: Node) -> str:
             text = f"{text[: MAX_TEXT // 4]}…{text[-MAX_TEXT * 3 // 4 :]}"
         spelled = json.dumps(text, ensure_ascii=False)
         return spelled if node.closed else spelled[:-1]
-    raw = getattr(node, "raw", None)
-    return raw if isinstance(raw, str) else json.dumps(node.value)
+    return leaf_text(node.value, getattr(node, "raw", None))

@@ -17,8 +17,7 @@ from ..schemas import load_json
 from ..terminal import USAGE, UsageError, complain, guarded, shown, write_text
 
 if TYPE_CHECKING:
-    from ...studio.requests import Order
-    from ...studio.session import Reading
+    from ...studio.requests import Order, SessionOptions
     from ...viewer.inputs import InputKind
 
 __all__ = ["studio"]
@@ -84,13 +83,11 @@ def _order(
     cut: int | None,
     extract: bool,
 ) -> Order | None:
-    from ...studio.fetch import is_address
-    from ...studio.live import Address, Command, Descriptor
-    from ...studio.requests import Order, check_format, sample_of
-    from ...studio.session import Reading
+    from ...studio.requests import Order, SessionOptions, check_format, sample_of
+    from ...studio.sources import Address, Command, Descriptor, is_address
 
     check_format(format)
-    reading = Reading(kind, format, cut, extract, schema)
+    reading = SessionOptions(kind, format, cut, extract, schema)
     if source is None:
         return None
     words = _words_of_a_command([source, *command])
@@ -108,10 +105,10 @@ def _order(
     return _order_of_file(Path(source), reading)
 
 
-def _order_of_file(file: Path, reading: Reading) -> Order:
-    from ...studio.live import Descriptor
+def _order_of_file(file: Path, reading: SessionOptions) -> Order:
     from ...studio.requests import Order
     from ...studio.settings import Settings
+    from ...studio.sources import Descriptor
 
     checked_file(file)
     if not file.is_file():  # a pipe, say: it is read while it comes
