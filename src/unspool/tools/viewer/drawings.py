@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 __all__ = ["Report", "draw", "draw_both", "draw_inside", "page"]
 
 NAMESPACE: Final = "http://www.w3.org/2000/svg"
-WIDTH: Final = 960  # of a drawing that stands alone
+WIDTH: Final = 960  # of a drawing in a file of its own
 ROW: Final = 16
-TOP: Final = 64  # room for the title, the axis, and what the first row says
+TOP: Final = 64  # room for the title, the axis, and the tooltip of the first row
 BOTTOM: Final = 16
-LEFT: Final = 30.0  # where the axis begins and ends, in percent
+LEFT: Final = 30.0  # the ends of the axis, in percent
 RIGHT: Final = 98.0
 INDENT: Final = 8
-MAX_INDENT: Final = 10  # from here on nothing is indented any further
-MAX_PATH: Final = 46  # characters of a path in what a row says
+MAX_INDENT: Final = 10  # deeper rows are not indented further
+MAX_PATH: Final = 46  # characters of a path in a tooltip
 
 STYLE: Final = """
 .waterfall { --ink: #1c2024; --soft: #667079; --line: #d9dee3; --back: #ffffff; --raised: #f3f5f7;
@@ -102,12 +102,12 @@ KEY: Final = (
 
 
 def draw(waterfall: Waterfall, title: str) -> str:
-    """The drawing, to stand alone."""
+    """Return the drawing as a complete SVG file."""
     return _framed(title, [draw_inside(waterfall, title, "waterfall")], _height(waterfall))
 
 
 def draw_both(one: Waterfall, two: Waterfall, titles: tuple[str, str]) -> str:
-    """Two of them in one drawing, one under the other, on the same axis."""
+    """Return two waterfalls as one SVG file, one below the other on the same axis."""
     one, two = aligned(one, two)
     drawn = [draw_inside(one, titles[0], "waterfall-1"), draw_inside(two, titles[1], "waterfall-2", _height(one))]
     return _framed(" and ".join(titles), drawn, _height(one) + _height(two))
@@ -125,7 +125,7 @@ def _height(waterfall: Waterfall) -> int:
 
 
 def draw_inside(waterfall: Waterfall, title: str, name: str, top: int = 0) -> str:
-    """The drawing, for a page or another drawing with the style. `name` is the beginning of its ids."""
+    """Return the drawing for use inside a page or another drawing. `name` is the prefix of its ids."""
     height = _height(waterfall)
     labels = f'aria-labelledby="{name}-title {name}-desc"'
     parts = [
@@ -142,7 +142,7 @@ def draw_inside(waterfall: Waterfall, title: str, name: str, top: int = 0) -> st
 
 
 def describe(waterfall: Waterfall) -> str:
-    """What the drawing shows, in words."""
+    """Return a text that describes the drawing."""
     axis = waterfall.axis
     return (
         f"{len(waterfall.bars):,} rows over {spelled(axis.total, axis.unit)} {axis.unit}: a thin line until a field is "
@@ -151,7 +151,7 @@ def describe(waterfall: Waterfall) -> str:
 
 
 def words(bar: Bar, axis: Axis) -> tuple[str, str]:
-    """What there is to say of a row, in two lines: its times, its size."""
+    """Return the two lines of a tooltip: times and size."""
     first = f"first seen {spelled(bar.first, axis.unit)}{axis.suffix}"
     took = bar.duration
     if took is None:
@@ -215,18 +215,18 @@ def _row(bar: Bar, axis: Axis, top: int) -> list[str]:
 
 
 class Report(NamedTuple):
-    """A waterfall and what is to be said of it."""
+    """A waterfall with its title, its figures, and remarks."""
 
     title: str
     waterfall: Waterfall
     facts: tuple[tuple[str, str], ...]
     """Such as ("Steps", "412")."""
     notes: tuple[str, ...] = ()
-    """What is wrong with the recording."""
+    """The problems of the recording."""
 
 
 def page(report: Report, other: Report | None = None) -> str:
-    """The page of a report; with an `other` one, both, and what became usable earlier or later in it."""
+    """Return the page of a report; with `other`, the page compares when each field became usable in both."""
     title = report.title
     if other is not None:
         title = f"{report.title} and {other.title}"

@@ -2,7 +2,7 @@
 
     json, ndjson    text of one or many documents          each fragment as it arrives
     sse             server-sent events                     the data of each event: a chunk, or text
-    chunks          the chunks of a provider, one a line   text, reasoning, and the arguments of each tool call
+    chunks          a provider's chunks, one per line      text, reasoning, and the arguments of each tool call
     snapshots       complete values, one per line          the text that the chunker writes for each
 
 This module uses neither files nor a clock; the caller passes bytes and times. A live input has the times of its
@@ -81,6 +81,10 @@ class Guess(NamedTuple):
         """The options for parsing the text. The length has no limit: the caller holds the text already."""
         return Options(multiple=self.kind is InputKind.NDJSON, max_chars=None)
 
+    def of_format(self, format: str) -> Guess:
+        """Return the guess for a stream in the format that the user named."""
+        return Guess(self.kind if self.kind is InputKind.SSE else InputKind.CHUNKS, format)
+
 
 def guess(head: bytes, *, is_all: bool) -> Guess | None:
     """Return the kind of an input that begins with these bytes; None while more bytes may change the answer."""
@@ -147,19 +151,19 @@ def _can_follow(values: list[object]) -> bool:
 
 
 class Unpacker(Protocol):
-    """Bytes in, cut anywhere; items out."""
+    """A decoder for one kind of input: bytes in, cut anywhere; items out."""
 
     def feed(self, data: bytes, /) -> list[Item]:
-        """What these bytes bring."""
+        """Return the items that end in these bytes."""
         ...
 
     def close(self) -> list[Item]:
-        """What the end brings."""
+        """Return the items that the end of the input completes."""
         ...
 
 
 def unpacker_for(found: Guess, config: Config | None = None) -> Unpacker:
-    """What unpacks this kind of input. A recording is read by `RecordingReader` first."""
+    """Return an unpacker for this kind of input. `RecordingReader` unwraps recordings first."""
     match found.kind:
         case InputKind.CHUNKS:
             return ChunkUnpacker(found.format, config, is_sse=False)
@@ -175,7 +179,7 @@ def unpacker_for(found: Guess, config: Config | None = None) -> Unpacker:
 
 @final
 class TextUnpacker:
-    """The text itself, as it comes."""
+    """JSON text, passed on as it arrives."""
 
     def feed(self, data: bytes) -> list[Item]:
         return [Item((TrackPiece(DOCUMENT, data),))] if data else []
@@ -186,12 +190,14 @@ class TextUnpacker:
 
 @final
 class LineUnpacker:
-    """Documents, one a line, as they come. To JSON the end of a line is space like any other; here a document ends with
-    it, and one that is open then must not take in the next. So it is handed on as a sign that no JSON can hold.
+    """Documents, one per line, passed on as they arrive.
+
+    A line end is white space in JSON, so an unfinished document would swallow the next line. After such a document
+    the unpacker replaces the line end by a character that is invalid in JSON.
     """
 
     def __init__(self) -> None:
-        self._parser = FragmentParser(Options(multiple=True, max_chars=None))
+        self._parser = FragmentParser(Guess(InputKind.NDJSON).options)
         self._has_begun = False
 
     def feed(self, data: bytes) -> list[Item]:
@@ -216,7 +222,7 @@ class LineUnpacker:
 
 @final
 class EventUnpacker:
-    """Server-sent events whose data is text: a piece each."""
+    """Server-sent events with text as data: one piece per event."""
 
     def __init__(self) -> None:
         self._decoder = SSEDecoder(max_line=MAX_LINE, max_event=MAX_LINE)
@@ -233,7 +239,7 @@ class EventUnpacker:
 
 @final
 class ChunkUnpacker:
-    """What a provider streams, one chunk a line, or one in each event."""
+    """Chunks of a provider, one per line or one per event."""
 
     def __init__(self, format: str | None, config: Config | None, *, is_sse: bool) -> None:
         self._deltas = None if format is None else deltas_for(format)
@@ -285,7 +291,7 @@ class ChunkUnpacker:
 
 @final
 class SnapshotUnpacker:
-    """Whole values, one a line: the text that the chunker writes for each."""
+    """Complete values, one per line: the pieces are the text that the chunker writes for each."""
 
     def __init__(self) -> None:
         self._lines = NDJSONDecoder(max_line=MAX_LINE)
@@ -320,7 +326,7 @@ class SnapshotUnpacker:
 
 
 class EncodingError(UnspoolError, ValueError):
-    """An input in another encoding than UTF-8. Raised before anything of it is read."""
+    """An input in an encoding other than UTF-8; raised before any item is returned."""
 
     def __init__(self, encoding: str) -> None:
         super().__init__(encoding)
@@ -331,7 +337,7 @@ class EncodingError(UnspoolError, ValueError):
 
 
 class TimedItem(NamedTuple):
-    """An item, and the time in seconds at which it came."""
+    """An item, and the time of its arrival in seconds."""
 
     time: float
     item: Item
@@ -339,28 +345,11 @@ class TimedItem(NamedTuple):
 
 @final
 class InputDecoder:
-    """Bytes in, cut anywhere; timed items out. No file and no clock: whoever reads tells the time.
+    """Bytes in, cut anywhere; timed items out.
 
-    `kind` and `format` are found out unless they are given. With `cut`, JSON text is handed on in fragments of so many
-    bytes, whatever it came in. Without `snapshots`, lines are NDJSON, and left as they are. `found` is None as long as
-    nobody can tell what this is.
+    `kind` and `format` are auto-detected by default; `found` holds them as soon as they are known. With `cut`, JSON
+    text is passed on in fragments of `cut` bytes. Without `snapshots`, lines are NDJSON and passed on unchanged.
     """
-
-    __slots__ = (
-        "_clock",
-        "_config",
-        "_cut",
-        "_format",
-        "_head",
-        "_held",
-        "_is_live",
-        "_is_wrapped",
-        "_kind",
-        "_recording",
-        "_snapshots",
-        "_unpacker",
-        "found",
-    )
 
     def __init__(
         self,
@@ -380,36 +369,36 @@ class InputDecoder:
         self._is_live = is_live
         self._config = config
         self._snapshots = snapshots
-        self._head: list[Arrival] = []  # what came as long as it does not tell what it is
-        self._held = 0  # how many bytes that is
+        self._head: list[Arrival] = []  # the arrivals while the kind is unknown
+        self._held = 0  # the number of bytes in them
         self._recording: RecordingReader | None = None
         self._unpacker: Unpacker | None = None
         self._clock = 0.0
 
     @property
     def is_timed(self) -> bool:
-        """Whether the times are measured ones."""
+        """Whether the times were measured."""
         return self._is_live or self._recording is not None
 
     @property
     def is_recording(self) -> bool:
-        """Whether it is a recording, which brings times of its own."""
+        """Whether the input is a recording, which has its own times."""
         return self._recording is not None
 
     def feed(self, time: float, data: bytes) -> list[TimedItem]:
-        """What these bytes bring. The time only counts for what is live."""
+        """Return the items that end in these bytes. The time matters only for live input."""
         return self._arrive([Arrival(time, data)])
 
     def settle(self) -> list[TimedItem]:
-        """Nobody can wait any longer: what came so far decides what this is."""
-        is_blank = not any(arrival.data.strip() for arrival in self._head)  # nothing to show, so nothing to decide
+        """Decide the kind by the bytes so far, because the caller cannot wait any longer, and return their items."""
+        is_blank = not any(arrival.data.strip() for arrival in self._head)  # blank input leaves nothing to decide
         return [] if is_blank else self._decide(is_all=True)
 
     def close(self, time: float) -> list[TimedItem]:
-        """What the end brings."""
+        """End the input and return the remaining items."""
         items: list[TimedItem] = []
         if self._recording is None and self._unpacker is None:
-            items += self._decide(is_all=True)  # it may be a recording, after all
+            items += self._decide(is_all=True)  # this may reveal a recording
         if self._recording is not None:
             items += self._unwrapped(self._recording.close())
         if self._unpacker is None:
@@ -419,7 +408,7 @@ class InputDecoder:
         return items + [TimedItem(end, item) for item in self._unpacker.close()]
 
     def timeline(self, *, extract: bool = False, patches: bool = False) -> Timeline:
-        """An empty timeline for what was found; also for nothing at all."""
+        """Return an empty timeline for the detected kind; for JSON if the input is empty."""
         found = self.found or Guess(InputKind.JSON)
         return Timeline(found, is_timed=self.is_timed, extract=extract, patches=patches)
 
@@ -432,7 +421,7 @@ class InputDecoder:
             if not self._head:
                 raise
             items = []
-        # What came before a fault is delivered first; the fault is raised by the next call.
+        # Items before a fault are delivered first; the next call raises the fault.
         return items if self._recording.fault is None else items + self.settle()
 
     def _unwrapped(self, arrivals: list[Arrival]) -> list[TimedItem]:
@@ -442,7 +431,7 @@ class InputDecoder:
         size = self._held = self._held + sum([len(arrival.data) for arrival in arrivals])
         if size >= ENOUGH:
             return self._decide(is_all=True)
-        # Behind the first few bytes only the end of a line can tell more.
+        # After the first few bytes only a line end adds information.
         is_news = size <= FEW or any(b"\n" in arrival.data or b"\r" in arrival.data for arrival in arrivals)
         return self._decide(is_all=False) if size and is_news else []
 
@@ -450,7 +439,7 @@ class InputDecoder:
         head = b"".join([arrival.data for arrival in self._head])
         found = guess(head, is_all=is_all)
         if found is None and self._kind is not None and self._kind is not InputKind.SSE and not may_be_header(head):
-            found = Guess(self._kind, self._format)  # nothing to wait for
+            found = Guess(self._kind, self._format)  # the caller named the kind
         if found is None:
             return []
         encoding = _other_encoding(head)
@@ -466,12 +455,11 @@ class InputDecoder:
         if found.kind is InputKind.SNAPSHOTS and not self._snapshots:
             found = Guess(InputKind.NDJSON)
         if self._format is not None:
-            kind = found.kind if found.kind is InputKind.SSE else InputKind.CHUNKS
-            found = Guess(kind, self._format)
+            found = found.of_format(self._format)
         self.found = found
         leaves_lines = found.kind is InputKind.NDJSON and not self._snapshots
         self._unpacker = unpacker_for(Guess(InputKind.JSON) if leaves_lines else found, self._config)
-        if held and held[0].data.startswith(BOM_UTF8):  # RFC 8259, section 8.1: it may be ignored
+        if held and held[0].data.startswith(BOM_UTF8):  # RFC 8259, section 8.1: parsers may ignore it
             held[0] = held[0]._replace(data=held[0].data.removeprefix(BOM_UTF8))
         return self._unpack(held)
 
@@ -489,10 +477,10 @@ class InputDecoder:
 
 
 def _other_encoding(head: bytes) -> str | None:
-    """The encoding of an input that begins with these bytes, if it is not UTF-8.
+    """Return the encoding of an input that begins with these bytes if it is not UTF-8.
 
-    By its mark, or by the zeros around the first characters, which are ASCII in all that is read here (RFC 4627,
-    section 3). No text in UTF-8 begins so.
+    The byte order mark shows it, or the zeros around the first characters: those are ASCII in every kind of input (RFC
+    4627, section 3), and no input in UTF-8 begins like this.
     """
     if head.startswith((BOM_UTF32_LE, BOM_UTF32_BE)):
         return "UTF-32"

@@ -26,7 +26,7 @@ from zlib import crc32
 from ...llm import SSEEvent, encode_sse
 from ...llm._sources import UNREADABLE, PayloadDecoder, read_chunk
 from ...llm._wire import DONE
-from .inputs import CUT, ENOUGH, STEADY_RATE, Guess, InputKind, guess
+from .inputs import CUT, ENOUGH, STEADY_RATE, InputKind, guess
 from .recordings import Arrival, RecordingError, RecordingReader
 
 if TYPE_CHECKING:
@@ -38,14 +38,14 @@ EVENTS: Final = "text/event-stream; charset=utf-8"
 LINES: Final = "application/x-ndjson"
 AMAZON_EVENTS: Final = "application/vnd.amazon.eventstream"
 NAMES: Final = {"openai-responses": "type", "anthropic": "type", "cohere": "type", "gemini-interactions": "event_type"}
-"""The formats whose events have names, and the member of a chunk that says it."""
+"""The formats whose events have names, and the member of a chunk that holds the name."""
 
 
 # Pieces.
 
 
 def pieces_of(blocks: Iterable[bytes], *, cut: int | None = None) -> Iterator[Arrival]:
-    """The pieces of a file that is read in blocks. Raises `RecordingError` after those that come before the fault."""
+    """Yield the pieces of a file that is read in blocks. Raises `RecordingError` after the pieces before the fault."""
     unread = iter(blocks)
     head, found = b"", None
     while found is None:
@@ -94,13 +94,13 @@ def _in_lines(blocks: Iterable[bytes], *, up_to_blank: bool) -> Iterator[bytes]:
 
 @final
 class _Held:
-    """The lines that wait for the rest of their event, and what there is of the one that has not ended."""
+    """The lines of an unfinished event, and the parts of an unfinished line."""
 
     __slots__ = ("lines", "open")
 
     def __init__(self) -> None:
         self.lines: list[bytes] = []
-        self.open: list[bytes] = []  # joined once, however many blocks the line is in
+        self.open: list[bytes] = []  # joined once, however many blocks the line spans
 
     def end_line(self, rest: bytes) -> bytes:
         whole = b"".join([*self.open, rest])
@@ -117,7 +117,7 @@ class _Held:
 
 
 class Wire(NamedTuple):
-    """What to send, when, and as what; `format` is that of the provider, where there is one."""
+    """Timed frames with their content type, and the format of the provider if there is one."""
 
     content_type: str
     frames: tuple[Arrival, ...]
@@ -125,14 +125,14 @@ class Wire(NamedTuple):
 
 
 def wire_of(pieces: Sequence[Arrival], format: str | None = None) -> Wire:
-    """The pieces of an input as they are sent. `format` is found out unless it is given.
+    """Return the pieces of an input as a server sends them. The format is auto-detected by default.
 
     Raises `RecordingError`, with the number of the line, for a chunk that is not JSON.
     """
     found = guess(b"".join([piece.data for piece in pieces]), is_all=True)
     assert found is not None
     if format is not None:
-        found = Guess(found.kind if found.kind is InputKind.SSE else InputKind.CHUNKS, format)
+        found = found.of_format(format)
     match found.kind:
         case InputKind.SSE:
             return Wire(EVENTS, tuple(pieces), found.format)
@@ -146,7 +146,7 @@ def wire_of(pieces: Sequence[Arrival], format: str | None = None) -> Wire:
 
 
 def _texts(pieces: Sequence[Arrival]) -> Iterator[Arrival]:
-    decoder = getincrementaldecoder("utf-8")("replace")  # an event is text, and no character is in two of them
+    decoder = getincrementaldecoder("utf-8")("replace")  # events hold whole characters
     texts = [(time, decoder.decode(data)) for time, data in pieces]
     if pieces:
         texts.append((pieces[-1].time, decoder.decode(b"", final=True)))
@@ -200,9 +200,10 @@ def _event(member: str | None) -> Callable[[str, Any], bytes]:
 
 
 def _amazon_event(line: str, chunk: object) -> bytes:
-    """A message of Amazon's event stream for an object with one member, whose name says what it is.
+    """Encode an object with one member, named after its event, as a message of Amazon's event stream.
 
-    Two lengths and their checksum, the headers, the payload, and the checksum of all that; numbers are big-endian.
+    The message is two lengths and their checksum, the headers, the payload, and a checksum of everything before it.
+    Numbers are big-endian.
     """
     members = cast("dict[str, Any]", chunk if isinstance(chunk, dict) else {})
     name = next(iter(members), "")

@@ -7,9 +7,9 @@ A recording is one JSON object per line. The first line is the header.
     {"t": 0.0132, "text": "..."}
     {"t": 0.02, "base64": "/w=="}
 
-`t` is in seconds since the first one. Text is cut as it came, except that a character is never cut in two: its first
-bytes go with the rest of it. What is not UTF-8 is kept as it came: the bytes of a recording are always those that were
-recorded. A line in which something could not be seen, or could be taken for a command by a terminal, is ASCII.
+`t` is in seconds since the first arrival. Text is cut as it arrived, except that a character is never cut in two: its
+first bytes go with the rest of it. Bytes that are not UTF-8 are kept as base64, so a recording always gives back the
+exact bytes. Lines with invisible characters, or with control characters of a terminal, are written in ASCII.
 """
 
 from __future__ import annotations
@@ -52,23 +52,23 @@ MAX_LINE: Final = 64 * 1024 * 1024
 
 
 class RecordingError(UnspoolError, ValueError):
-    """A line that is not one of a recording."""
+    """A line that is not valid in a recording."""
 
 
 class Arrival(NamedTuple):
-    """Some bytes, and the time in seconds when they came."""
+    """Some bytes, and the time of their arrival in seconds."""
 
     time: float
     data: bytes
 
 
 def is_header(value: object) -> bool:
-    """Whether a line, as JSON, is the first one of a recording."""
+    """Whether the JSON value of a line is the header of a recording."""
     return isinstance(value, dict) and NAME in value
 
 
 def may_be_header(head: bytes) -> bool:
-    """Whether an input that begins with these bytes may still turn out to be a recording."""
+    """Whether an input that begins with these bytes may be a recording."""
     sign = f'{{"{NAME}"'.encode()
     begin = b"".join(head.split())[: len(sign)]
     return sign.startswith(begin)
@@ -76,21 +76,21 @@ def may_be_header(head: bytes) -> bool:
 
 @final
 class Recorder:
-    """Arrivals in, lines out; the first line is `HEADER`."""
+    """Arrivals in, lines out. The caller writes `HEADER` first."""
 
     __slots__ = ("_ascii_only", "_decoder", "_held")
 
     def __init__(self, *, ascii_only: bool = False) -> None:
         self._ascii_only = ascii_only
         self._decoder = codecs.getincrementaldecoder("utf-8")()
-        self._held = b""  # the bytes that the decoder keeps
+        self._held = b""  # the bytes that the decoder buffers
 
     def line(self, time: float, data: bytes) -> str:
-        """The line for these bytes; empty while they are only the beginning of a character."""
+        """Return the line for these bytes; empty while they are only the start of a character."""
         return self._line(time, data, final=False)
 
     def close(self, time: float) -> str:
-        """The line for what is left: half of a character."""
+        """Return the line for the remaining bytes of a cut character, if any."""
         return self._line(time, b"", final=True)
 
     def _line(self, time: float, data: bytes, *, final: bool) -> str:
@@ -113,10 +113,10 @@ class Recorder:
 
 @final
 class RecordingReader:
-    """Lines in, in any cutting; arrivals out. Raises `RecordingError` with the number of the line.
+    """Lines in, cut anywhere; arrivals out. Raises `RecordingError` with the number of the line.
 
-    What came before it is delivered first: it is raised at once if the same call has nothing to give, and otherwise by
-    the next one, as by every call after it.
+    Arrivals before an error are delivered first. The call that meets the error raises it if it has no arrivals to
+    return; otherwise the next call raises it, and every call after that.
     """
 
     __slots__ = ("_begun", "_error", "_last", "_splitter")
@@ -129,17 +129,17 @@ class RecordingReader:
 
     @property
     def fault(self) -> RecordingError | None:
-        """What is wrong with the line that ended the reading, if anything did."""
+        """The error that stopped the reader, if any."""
         return self._error
 
     def feed(self, data: bytes | str) -> list[Arrival]:
-        """The arrivals on the lines that end here."""
+        """Return the arrivals on the lines that end in this data."""
         self._raise_error()
         lines = self._splitter.feed(data)
         return self._read(lines, self._splitter.count - len(lines) + 1)
 
     def close(self) -> list[Arrival]:
-        """The arrival on the last line, where it has no end."""
+        """Return the arrival on a last line without a line end."""
         self._raise_error()
         return self._read([self._splitter.close()], self._splitter.count + 1, is_cut=True)
 
@@ -208,20 +208,24 @@ SAMPLES: Final = {
     "unordered-a": "OpenAI chat: a verdict at the end of its reasons",
     "unordered-b": "the same with the verdict first, to compare",
 }
-"""What there is, by name, and what it shows."""
+"""The samples by name, with a description of each."""
 
 
 class SampleError(UnspoolError, ValueError):
-    """There is no sample of this name."""
+    """A name that is not the name of a sample."""
 
 
 def find_sample(name: str) -> Traversable:
-    """Where a sample is. Raises `SampleError` with the names that there are."""
+    """Return the file of a sample. Raises `SampleError` with the available names."""
     if name not in SAMPLES:
         raise SampleError(f"there is no sample {name!r}; there are {', '.join(SAMPLES)}")
     return files("unspool.tools.viewer") / "samples" / f"{name}.jsonl"
 
 
 def read_sample(name: str) -> bytes:
-    """A sample: a recording with times."""
+    """Return the bytes of a sample, which is a recording.
+
+    >>> read_sample("trip").startswith(b'{"unspool_recording": 1}')
+    True
+    """
     return find_sample(name).read_bytes()

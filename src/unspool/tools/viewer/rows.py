@@ -1,6 +1,6 @@
-"""The tree as rows, and only those that are in the window: their cost is that of the window, not of the document.
+"""The tree as rows. Only the rows of the visible window are made, so the cost depends on the window alone.
 
-Ids are given in document order without a gap, so the row of a node is its id, less what is folded away above it.
+Node ids follow document order without gaps, so the row of a node is its id minus the folded rows above it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ START: Final = 1  # of `Pattern.advance`: at the root, no segment has taken a st
 
 
 class TreeRow(NamedTuple):
-    """One node. `mark` is "new" if this step brought it, "grown" if it changed, otherwise empty."""
+    """One node. `mark` is "new" if this step added the node, "grown" if the node changed, otherwise empty."""
 
     id: int
     depth: int
@@ -34,14 +34,14 @@ class TreeRow(NamedTuple):
     is_open: bool
     mark: str
     text: str
-    """A leaf as JSON, its end if it is long; an open string has no quote at its end."""
+    """A leaf as JSON, shortened in the middle if it is long; an open string has no closing quote."""
     size: int
-    """How many are inside; of a string, how many characters it has."""
+    """The number of children, or the number of characters of a string."""
     is_folded: bool
 
 
 class Window(NamedTuple):
-    """Some rows, the number of the first, and how many there are in all."""
+    """Some rows, the number of the first one, and the total number of rows."""
 
     start: int
     total: int
@@ -49,7 +49,7 @@ class Window(NamedTuple):
 
 
 def label_of(path: Path) -> str:
-    """What a value is called where it stands: its last step as paths write it, without the dot; the root is ``$``."""
+    """Return the last step of a path as paths spell it, without the dot; ``$`` for the root."""
     return "$" if path.step is None else str(Path.of(path.step))[1:].removeprefix(".")
 
 
@@ -61,7 +61,7 @@ def leaf_text(value: object, raw: str | None) -> str:
 def window(
     root: Node | None, before: Node | None, start: int = 0, count: int = 100, folded: Iterable[int] = ()
 ) -> Window:
-    """The rows from `start` on of a tree, compared with the one `before`. Of `folded` nodes nothing inside is shown."""
+    """Return the rows of a tree from `start`, compared with the tree `before`, without the children of `folded` nodes."""
     if root is None:
         return Window(0, 0, ())
     hidden = _Hidden(root, folded)
@@ -73,7 +73,7 @@ def window(
 
 
 def picked(root: Node | None, before: Node | None, ids: Iterable[int]) -> tuple[TreeRow, ...]:
-    """The rows of these nodes alone; an id that is not in the tree has none."""
+    """Return the rows of the nodes with these ids; ids that are not in the tree are skipped."""
     if root is None:
         return ()
     looker, hidden = _Looker(root, before), _Hidden(root, ())
@@ -81,7 +81,7 @@ def picked(root: Node | None, before: Node | None, ids: Iterable[int]) -> tuple[
 
 
 def matching(root: Node | None, before: Node | None, pattern: Pattern, most: int) -> tuple[TreeRow, ...]:
-    """The first `most` rows that match a pattern, in document order. Where nothing can match, nobody looks."""
+    """Return the first `most` rows that match a pattern, in document order. Subtrees without a match are skipped."""
     rows: list[TreeRow] = []
     inside: list[Iterator[tuple[Node, Path, int]]] = [iter(() if root is None else ((root, ROOT, START),))]
     while inside and len(rows) < most:
@@ -109,12 +109,12 @@ def _children(node: ContainerNode, path: Path, pattern: Pattern, states: int) ->
 
 @final
 class _Hidden:
-    """What is folded away: ranges of ids, none inside another."""
+    """The folded nodes as ranges of ids; no range is inside another."""
 
     def __init__(self, root: Node, folded: Iterable[int]) -> None:
         self._first = root.id
-        self._starts: list[int] = []  # the nodes that are folded
-        self._counts: list[int] = []  # how many rows are hidden with each of them and those before
+        self._starts: list[int] = []  # the ids of the folded nodes
+        self._counts: list[int] = []  # the rows that each of them hides, together with those before it
         hidden, beyond = 0, root.id
         for folded_id in sorted(set(folded)):
             node = root.find(folded_id) if folded_id >= beyond else None
@@ -124,12 +124,12 @@ class _Hidden:
                 self._starts.append(folded_id)
                 self._counts.append(hidden)
         self.nodes = frozenset(self._starts)
-        """Those that are folded."""
+        """The ids of the folded nodes."""
         self.total = _last_id(root) - root.id + 1 - hidden
 
     def id_of(self, row: int) -> int:
         low, high = 0, len(self._starts)
-        while low < high:  # how many folded nodes stand above this row
+        while low < high:  # the number of folded nodes above this row
             middle = (low + high) // 2
             above = self._counts[middle - 1] if middle else 0
             if self._starts[middle] - self._first - above < row:
@@ -147,7 +147,7 @@ def _last_id(node: Node) -> int:
 
 @final
 class _Looker:
-    """Finds nodes by their ids, and remembers what it met on the way."""
+    """Finds nodes by their ids and caches the keys of objects on the way."""
 
     def __init__(self, root: Node, before: Node | None) -> None:
         self._root = root
@@ -158,7 +158,7 @@ class _Looker:
         path, depth, node = ROOT, 0, self._root
         while node.id != id:
             child = node.child_around(id)
-            assert child is not None  # ids have no gap
+            assert child is not None  # ids have no gaps
             path, depth = path / self._step(node, child), depth + 1
             node = child
         return self.row_of(node, path, depth, id in hidden.nodes)
@@ -170,7 +170,7 @@ class _Looker:
     def _step(self, parent: Node, child: Node) -> str | int:
         assert isinstance(parent, ContainerNode)
         low, high = 0, len(parent) - 1
-        while low < high:  # the place of the child, by its id
+        while low < high:  # the index of the child, by its id
             middle = (low + high) // 2
             if parent.child(middle).id < child.id:
                 low = middle + 1
@@ -201,7 +201,7 @@ def _text(node: Node) -> str:
         return "[]" if isinstance(node, ArrayNode) else "{}"
     if isinstance(node, StringNode):
         text = node.text
-        if len(text) > MAX_TEXT:  # the end is where it grows
+        if len(text) > MAX_TEXT:  # strings grow at the end, so most of the end stays visible
             text = f"{text[: MAX_TEXT // 4]}…{text[-MAX_TEXT * 3 // 4 :]}"
         spelled = json.dumps(text, ensure_ascii=False)
         return spelled if node.closed else spelled[:-1]
