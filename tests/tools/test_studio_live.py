@@ -235,7 +235,7 @@ def test_an_address_is_followed(client: Client) -> None:
                 document = follower.read_to_finish()
             assert (document["problem"], document["is_live"], document["title"]) == (None, False, url + path)
             assert json.loads(client.view(session)["text"]["chars"]) == {"days": ["one", "two"]}
-        for path, words in (("/absent", "status 404"), ("/file", "status 302"), ("/ftp", "no web address")):
+        for path, words in (("/absent", "status 404"), ("/file", "status 302"), ("/ftp", "not http or https")):
             with client.follow(client.session(url=url + path)) as follower:
                 assert words in follower.read_to_finish()["problem"]
         session = client.session(url=url + "/endless")
@@ -282,7 +282,7 @@ def test_a_live_session_ends_whatever_breaks(monkeypatch: pytest.MonkeyPatch, ca
         client = Client(server.url)
         with client.follow(str(server.studio.opened)) as follower:
             document = follower.read_to_finish()
-    assert (document["is_live"], "something went wrong" in document["problem"]) == (False, True)
+    assert (document["is_live"], "internal error" in document["problem"]) == (False, True)
     assert "ZeroDivisionError" in caplog.text
 
 

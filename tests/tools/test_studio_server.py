@@ -298,7 +298,7 @@ def test_without_the_token_no_session_is_seen_changed_or_followed() -> None:
             assert (follower.status, follower.document) == (b"403", None)
         page = stranger.ask("GET", "/")
         assert page.headers["content-type"] == "text/plain; charset=utf-8"
-        assert b"the address that `unspool studio` has printed" in page.body
+        assert b"the address that `unspool studio` printed" in page.body
         assert owner.document(session)["is_finished"]
         assert len(server.studio.sessions) == 1
 

@@ -49,7 +49,7 @@ INPUTS: Final = ("text", "sample", "url")
 
 @dataclass(frozen=True)
 class SessionOptions:
-    """As what to read an input; what is None is found out."""
+    """How to read an input; the kind and the format are auto-detected by default."""
 
     kind: InputKind | None = None
     format: str | None = None
@@ -60,7 +60,7 @@ class SessionOptions:
 
 @dataclass(frozen=True)
 class Order:
-    """A session to make: of data that is all there, or of a source that is live."""
+    """A session to create: from complete data or from a live source."""
 
     title: str
     options: SessionOptions
@@ -69,7 +69,7 @@ class Order:
 
 
 def json_object(body: bytes) -> dict[str, Any]:
-    """The body as a JSON object. Raises `OptionsError`."""
+    """Return the body as a JSON object."""
     try:
         value: Any = json.loads(body)
     except (ValueError, RecursionError):
@@ -80,11 +80,11 @@ def json_object(body: bytes) -> dict[str, Any]:
 
 
 def order_of(body: bytes) -> Order:
-    """What a JSON body asks for. Raises `OptionsError`, in words for the user."""
+    """Return the session that a JSON body describes."""
     asked = json_object(body)
     given = [name for name in INPUTS if asked.get(name) is not None]
     if len(given) != 1:
-        raise OptionsError("one of text, sample and url is needed")
+        raise OptionsError("pass exactly one of text, sample and url")
     name = given[0]
     value = asked[name]
     if not isinstance(value, str):
@@ -103,12 +103,12 @@ def order_of(body: bytes) -> Order:
 
 
 def sample_of(name: str, options: SessionOptions) -> Order:
-    """One of the samples that come with unspool. Raises `UnspoolError` with the names that there are."""
+    """Return the session of a sample. Raises `SampleError` with the available names."""
     return Order(SAMPLES.get(name, name)[:MAX_TITLE], options, read_sample(name))
 
 
 def upload_of(body: bytes, query: Mapping[str, str]) -> Order:
-    """What an upload asks for: the body is the input. Raises `OptionsError`."""
+    """Return the session that an upload describes: the body is the input."""
     asked: dict[str, Any] = {name: query[name] for name in ("kind", "format") if query.get(name)}
     cut = query.get("cut")
     if cut:
@@ -138,13 +138,13 @@ def _options(asked: Mapping[str, Any]) -> SessionOptions:
 
 
 def check_format(format: object) -> None:
-    """Raises `OptionsError` for what is neither None nor the name of a format."""
+    """Raise `OptionsError` for a value other than None and the names of formats."""
     if format is not None and (not isinstance(format, str) or format not in FORMATS):
         raise OptionsError(f"format must be one of {', '.join(FORMATS)}")
 
 
 def schema_of(asked: Mapping[str, Any]) -> dict[str, Any] | bool | None:
-    """The schema in an object. Raises `OptionsError`."""
+    """Return the schema in a request, if there is one."""
     schema = asked.get("schema")
     if schema is not None and not isinstance(schema, (dict, bool)):
         raise OptionsError("schema must be a JSON Schema: an object")
@@ -156,7 +156,7 @@ def schema_of(asked: Mapping[str, Any]) -> dict[str, Any] | bool | None:
 
 @dataclass(frozen=True)
 class Query:
-    """What to show. Of `step` and `time` one is given; with neither it is the last step."""
+    """The step and the window to view: `step` or `time`, or neither for the last step."""
 
     step: int | None = None
     time: float | None = None
@@ -167,13 +167,13 @@ class Query:
     folded: tuple[int, ...] = ()
     filter: select.Pattern | None = None
     filter_problem: str | None = None
-    """Why the filter is none: half of a pattern is no reason to show nothing."""
+    """The error of an invalid filter. The view ignores the filter, since users type patterns character by character."""
     text_start: int | None = None
     text_count: int = MAX_CHARACTERS
 
 
 def query_of(parameters: Mapping[str, str]) -> Query:
-    """Read a query string. Raises `OptionsError` in words for the user."""
+    """Return the view that a query string asks for."""
     step, time = parameters.get("step"), parameters.get("time")
     text_start = parameters.get("text_start")
     pattern, problem = _filter(parameters.get("filter", "").strip())

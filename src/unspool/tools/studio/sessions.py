@@ -48,7 +48,7 @@ COSTS: Final = 10  # a slow waterfall is drawn less often: a tenth of the time a
 
 
 class Renewal(NamedTuple):
-    """The document as it is now, what leads to it, and how long its waterfall took."""
+    """The current document, the patch that leads to it, and the time that its waterfall took."""
 
     document: dict[str, Any]
     operations: list[Operation]
@@ -57,25 +57,25 @@ class Renewal(NamedTuple):
 
 @final
 class Session:
-    """A timeline, what is known beside it, and what was asked for."""
+    """One stream: its timeline, its options, and the schema that the user chose."""
 
     def __init__(self, id: str, title: str, options: SessionOptions, *, is_live: bool) -> None:
         self.id: Final = id
         self.title: Final = title
         self.is_live = is_live
         self.problem: str | None = None
-        self.timeline = Timeline(Guess(InputKind.JSON), is_timed=is_live)  # until it is known what this is
+        self.timeline = Timeline(Guess(InputKind.JSON), is_timed=is_live)  # until the kind is known
         self._options = options
         self._found: Guess | None = None
         self._decoder: InputDecoder | None = None
         self._schema = SchemaView(options.schema)
-        self._completions: tuple[int, list[int]] = (0, [])  # the last step that is in it
+        self._completions: tuple[int, list[int]] = (0, [])  # with the step up to which they are computed
         self._lock = threading.Lock()
 
     # Reading.
 
     def load(self, data: bytes) -> None:
-        """Read an input that is all there."""
+        """Read a complete input."""
         options = self._options
         cut = max(options.cut or CUT, -(-len(data) // MAX_STEPS))
         decoder = InputDecoder(options.kind, format=options.format, cut=cut)
@@ -89,16 +89,16 @@ class Session:
             self._finish(decoder, self.timeline.duration)
 
     def begin(self) -> None:
-        """From now on, an input comes while it is read."""
+        """Begin to read a live input."""
         options = self._options
         self._decoder = InputDecoder(options.kind, format=options.format, cut=options.cut, is_live=True)
 
     def take(self, time: float, data: bytes) -> bool:
-        """What came at this time, in seconds. False: it is broken, and no more of it is to be read."""
+        """Add bytes that arrived at this time, in seconds. Return False if the input is broken: the caller stops."""
         return self._advance(time, data)
 
     def settle(self) -> bool:
-        """Nothing came for a while: what there is decides what this is."""
+        """Decide the kind of the input by the bytes so far, after a pause."""
         return self._advance(0.0, None)
 
     def _advance(self, time: float, data: bytes | None) -> bool:
@@ -113,7 +113,7 @@ class Session:
         return True
 
     def end(self, time: float, problem: str | None = None) -> None:
-        """Nothing more comes, well or with a problem."""
+        """End the live input, with a problem if there is one."""
         decoder = self._decoder
         assert decoder is not None
         with self._lock:
@@ -141,13 +141,13 @@ class Session:
     # Looking.
 
     def demand(self, schema: dict[str, Any] | bool | None) -> None:
-        """Show what the text is worth for this schema from now on. Raises `OptionsError` where that cannot be."""
+        """Validate the text against this schema from now on. Raises `OptionsError` for an unusable schema."""
         wanted = SchemaView(schema)
         with self._lock:
             self._schema = wanted
 
     def view(self, query: Query) -> dict[str, Any]:
-        """All panels of one step. Raises `UnspoolError` for what cannot be shown."""
+        """Return all panels of one step. Raises `UnspoolError` for an invalid query."""
         with self._lock:
             timeline = self.timeline
             if self._completions[0] != timeline.last:
@@ -155,7 +155,7 @@ class Session:
             return view(timeline, query, self._completions[1], self._schema)
 
     def renew(self, old: dict[str, Any], *, with_waterfall: bool) -> Renewal:
-        """The document as it is now, compared with an older one, whose waterfall stays unless it is to be renewed."""
+        """Return the current document, and the patch from an older one; keep its waterfall unless asked."""
         with self._lock:
             found = self._found
             document: dict[str, Any] = {
@@ -178,9 +178,10 @@ class Session:
 
 
 def _blocks(data: bytes, cut: int) -> Iterator[bytes]:
-    """An input in blocks, of whole fragments each: what one of them brings is there all at once, and may be large.
+    """Yield an input in blocks of whole fragments, because the items of one block are in memory together.
 
-    The first tells what the input is, so it has the lines whole that do. Those of a recording are inside of its own.
+    The first block contains the complete lines that show the kind of the input. A recording is one block: those lines
+    are inside its own.
     """
     size = max(BLOCK // cut, 1) * cut
     is_recording = may_be_header(data[:HEAD].removeprefix(BOM_UTF8))
@@ -212,14 +213,18 @@ class Portion(NamedTuple):
 
 @final
 class Log:
-    """The document of a session as it is now, and the last patches that led to it. For the event loop alone."""
+    """The current document of a session, and the last patches that led to it, shared by all clients.
+
+    Patches are stored as they go over the wire. The log is bounded: a client that reconnects too late receives the
+    whole document.
+    """
 
     def __init__(self, document: Any, *, most_patches: int, most_bytes: int, retry: int) -> None:
         self.document = document
         self.last = 0
         """The number of the last patch."""
         self.is_over = False
-        """The session is gone: nothing more will come."""
+        """Whether the session was dropped, so that no patch follows."""
         self._frames: deque[bytes] = deque()
         self._size = 0
         self._most_patches = most_patches
@@ -229,7 +234,7 @@ class Log:
         self._news = asyncio.Event()
 
     def publish(self, operations: Sequence[Operation], document: Any) -> None:
-        """One more patch, and the document that it makes."""
+        """Add a patch, and the document after it."""
         if not operations:
             return
         self.last += 1
@@ -243,14 +248,14 @@ class Log:
         self._wake()
 
     def end(self) -> None:
-        """The session is gone."""
+        """Announce that the session was dropped."""
         self.is_over = True
         self._wake()
 
     def after(self, last: int | None, most: int) -> Portion | None:
-        """What comes after this patch, about `most` bytes of it; None where there is nothing yet.
+        """Return about `most` bytes of the patches after this one; None if there are no newer ones.
 
-        For None, and for a number that is too old or was never given, it is the whole document.
+        Without a number, or for one that is too old or unknown, return the whole document.
         """
         kept = len(self._frames)
         if last is None or not self.last - kept <= last <= self.last:
@@ -268,7 +273,7 @@ class Log:
         return Portion(taken[0] if len(taken) == 1 else b"".join(taken), last + len(taken))
 
     async def news(self) -> None:
-        """Wait until there is more, or nothing more will come."""
+        """Wait for the next patch, or for the end."""
         if not self.is_over:
             await self._news.wait()
 
@@ -277,13 +282,13 @@ class Log:
         self._news = asyncio.Event()
 
     def _document(self) -> bytes:
-        """The same bytes for everybody."""
+        """Return the frame of the whole document, encoded once for all clients."""
         if self._whole is None:
             self._whole = self._frame([{"op": "replace", "path": "", "value": self.document}], self._retry)
         return self._whole
 
     def _frame(self, operations: Sequence[Operation], retry: int | None = None) -> bytes:
-        # ASCII: half of a surrogate pair may be in a text, and cannot be in a stream.
+        # ASCII, because a text may hold half a surrogate pair, which a stream cannot.
         data = json.dumps(operations, separators=(",", ":"))
         return encode_sse(SSEEvent(data, event="patch", id=str(self.last), retry=retry))
 
@@ -292,54 +297,54 @@ class Log:
 
 
 class FullError(Exception):
-    """Every session that there may be is in use."""
+    """All sessions are in use, and their number is limited."""
 
 
 @final
 class Entry:
-    """A session, and what the event loop knows of it."""
+    """A session with its log, its followers, and its tasks."""
 
     def __init__(self, session: Session, log: Log, size: int) -> None:
         self.session: Final = session
         self.log: Final = log
         self.size = size
-        """Of the text, in bytes: what was handed to the session, also while that works on it."""
+        """The bytes passed to the session, including those that it has not parsed yet."""
         self.followers = 0
         self.is_kept = False
-        """It was asked for on the command line, and is not dropped."""
+        """Whether the session was opened on the command line; such a session is never dropped."""
         self.task: asyncio.Task[None] | None = None
-        """What reads a live one."""
+        """The task that reads a live source."""
         self.renewing: Final = asyncio.Lock()
         self.viewing: Final = asyncio.Lock()
 
     @property
     def may_go(self) -> bool:
-        """Nobody follows it."""
+        """Whether the session may be dropped: it has no followers and was not opened on the command line."""
         return not self.followers and not self.is_kept
 
 
 @final
 class Sessions:
-    """The sessions by id, the one that was asked for last at the end."""
+    """The sessions by id; the most recently used one is the last."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._entries: dict[str, Entry] = {}
-        self._making: list[int] = []  # the bytes of each that is no entry yet
+        self._making: list[int] = []  # the bytes of each session that is being created
         self._loads = asyncio.Semaphore(settings.loads)
 
     def __len__(self) -> int:
         return len(self._entries)
 
     def find(self, id: str) -> Entry | None:
-        """The session with this id, which counts as used now."""
+        """Return the session with this id and mark it as used."""
         entry = self._entries.pop(id, None)
         if entry is not None:
             self._entries[id] = entry
         return entry
 
     async def load(self, title: str, data: bytes, options: SessionOptions) -> Entry:
-        """A session for an input that is all there. Raises `UnspoolError` for options that cannot be."""
+        """Create a session for a complete input. Raises `UnspoolError` for invalid options."""
         async with self._loads:
             with self._room(len(data)):
                 entry = await self._make(title, options, len(data), is_live=False)
@@ -349,7 +354,7 @@ class Sessions:
         return entry
 
     async def follow(self, title: str, source: Source, options: SessionOptions) -> Entry:
-        """A session for an input that is read while it comes."""
+        """Create a session for a live input."""
         with self._room(0):
             entry = await self._make(title, options, 0, is_live=True)
             entry.session.begin()
@@ -367,12 +372,12 @@ class Sessions:
 
     @property
     def size(self) -> int:
-        """Of all texts, in bytes, those of sessions that are being made among them."""
+        """The bytes of all texts, including sessions that are being created."""
         return sum([entry.size for entry in self._entries.values()]) + sum(self._making)
 
     @contextmanager
     def _room(self, size: int) -> Generator[None]:
-        """Room for one more, that nobody else takes while it is made."""
+        """Reserve room for one more session while it is being created."""
         self._make_room(size)
         self._making.append(size)
         try:
@@ -381,11 +386,11 @@ class Sessions:
             self._making.remove(size)
 
     def _make_room(self, size: int) -> None:
-        """Drop those that nobody follows, the oldest first and live ones last, until there is room for one more."""
+        """Drop sessions without followers, the oldest first and live ones last, until there is room for one more."""
         settings = self._settings
         idle = [entry for entry in self._entries.values() if entry.may_go]
         idle.sort(key=lambda entry: entry.session.is_live)
-        while count := len(self._entries) + len(self._making):  # a first one is always taken, whatever its size
+        while count := len(self._entries) + len(self._making):  # the first session always fits
             if count < settings.sessions and size + self.size <= settings.total:
                 break
             if not idle:
@@ -401,7 +406,7 @@ class Sessions:
         return entry
 
     async def delete(self, id: str) -> bool:
-        """Forget a session; what reads it is stopped first. Whether there was one."""
+        """Stop and drop a session; return whether it existed."""
         entry = self._drop(id)
         if entry is None:
             return False
@@ -409,14 +414,14 @@ class Sessions:
         return True
 
     async def close(self) -> None:
-        """Forget all."""
+        """Stop and drop all sessions."""
         entries = [self._drop(name) for name in list(self._entries)]
         await asyncio.gather(*[_stop(entry) for entry in entries if entry is not None])
 
     # Publishing.
 
     async def renew(self, entry: Entry, *, with_waterfall: bool, is_first: bool = False) -> float:
-        """Publish what has changed; how long the waterfall took."""
+        """Publish the changes, and return the time that the waterfall took."""
         async with entry.renewing:
             old: dict[str, Any] = entry.log.document
             document, operations, cost = await asyncio.to_thread(
@@ -429,7 +434,7 @@ class Sessions:
         return cost
 
     async def _read(self, entry: Entry, source: Source) -> None:
-        """Take what comes, and publish it from time to time."""
+        """Read a live source to its end while `_publish` runs."""
         session, settings = entry.session, self._settings
         publishing = asyncio.create_task(self._publish(entry))
         begin: float | None = None
@@ -447,7 +452,7 @@ class Sessions:
                     entry.size += len(piece)
                     if not await asyncio.to_thread(session.take, now - begin, piece):
                         break
-                    if now - begin > settings.patience:  # what never pauses must show what it is, too
+                    if now - begin > settings.patience:  # an input without pauses must show its kind, too
                         await asyncio.to_thread(session.settle)
                     if len(data) > room:
                         problem = f"more than {entry.size:,} bytes: the rest is not read"
@@ -455,8 +460,8 @@ class Sessions:
         except OSError as error:
             problem = str(error) or type(error).__name__
         except Exception:
-            LOGGER.exception("a live session broke")
-            problem = "something went wrong here; the terminal has more"
+            LOGGER.exception("a live session failed")
+            problem = "internal error; see the terminal"
         finally:
             publishing.cancel()
             with suppress(asyncio.CancelledError):
@@ -481,7 +486,7 @@ class Sessions:
 
 
 async def _stop(entry: Entry) -> None:
-    """Wait until nothing is read any more."""
+    """Wait until the task of a live source has ended."""
     if entry.task is not None:
         with suppress(asyncio.CancelledError):
             await entry.task

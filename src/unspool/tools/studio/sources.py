@@ -42,21 +42,21 @@ if TYPE_CHECKING:
 __all__ = ["Address", "Command", "Descriptor", "Fetch", "Source", "is_address"]
 
 BLOCK: Final = 64 * 1024
-AHEAD: Final = 4  # pieces
-LAST_WORDS: Final = 2.0  # seconds that a process has to end
+AHEAD: Final = 4  # blocks
+GRACE: Final = 2.0  # seconds that a process has to exit
 
 
 class Source(Protocol):
-    """Something that is read while it comes."""
+    """An input that is read while it arrives."""
 
     def arrivals(self, settings: Settings, /) -> AsyncGenerator[bytes | None]:
-        """What came, in order. Raises `OSError` with words for the user."""
+        """Yield the bytes in order, and None after a pause. Raises `OSError` with a message for the user."""
         ...
 
 
 @final
 class Command:
-    """The standard output of a command. It is started without a shell, in a process group of its own."""
+    """The standard output of a command, started without a shell in its own process group."""
 
     def __init__(self, words: Sequence[str]) -> None:
         self._words = tuple(words)
@@ -94,13 +94,13 @@ class Command:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """End a process and what it has started; what it still writes is read and dropped, so that its pipe is closed."""
+    """End a process and its children. Reading and dropping the rest of its output lets the pipe close."""
     assert process.stdout is not None
     for is_asked in (True, False):
         with suppress(ProcessLookupError):
             _tell_to_end(process, is_asked)
         try:
-            async with asyncio.timeout(LAST_WORDS):
+            async with asyncio.timeout(GRACE):
                 while await process.stdout.read(BLOCK):
                     pass
                 await process.wait()
@@ -110,7 +110,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 
 def _tell_to_end(process: asyncio.subprocess.Process, is_asked: bool) -> None:
-    if sys.platform == "win32":  # no groups there
+    if sys.platform == "win32":  # without process groups
         process.kill()
     else:
         os.killpg(process.pid, signal.SIGTERM if is_asked else signal.SIGKILL)
@@ -118,9 +118,9 @@ def _tell_to_end(process: asyncio.subprocess.Process, is_asked: bool) -> None:
 
 @final
 class _Pump:
-    """A thread that reads and blocks, and hands what came to the event loop, a few pieces ahead at most.
+    """A thread that blocks in reads and passes the bytes to the event loop, at most a few blocks ahead.
 
-    The thread is a daemon: one that hangs in a read that nothing wakes must not keep the program from ending.
+    The thread is a daemon, so a read that never returns does not keep the program running.
     """
 
     def __init__(self, read: Callable[[], bytes], close: Callable[[], None] = lambda: None) -> None:
@@ -139,9 +139,9 @@ class _Pump:
                 came = self._read()
             except OSError as error:
                 came = error
-            except (HTTPException, ValueError, AttributeError) as error:  # a connection that was shut meanwhile
+            except (HTTPException, ValueError, AttributeError) as error:  # `stop` has shut the connection down
                 came = OSError(f"the connection broke: {type(error).__name__}")
-            with suppress(RuntimeError):  # the loop is closed: nobody listens
+            with suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(self._queue.put_nowait, came)
             self._room.acquire()
         self._close()
@@ -184,7 +184,7 @@ class Descriptor:
 
 @final
 class Address:
-    """What a server sends for a GET."""
+    """The body that a server sends for a GET request."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -204,7 +204,7 @@ class Address:
 
 
 def is_address(text: str) -> bool:
-    """Whether this is an address that can be read."""
+    """Whether this is an http or https address."""
     try:
         parts = urlsplit(text)
     except ValueError:
@@ -213,20 +213,20 @@ def is_address(text: str) -> bool:
 
 
 class _Redirects(HTTPRedirectHandler):
-    """To other web addresses only."""
+    """Follows redirects to http and https addresses only."""
 
     max_redirections = 5
 
     def redirect_request(self, req: Request, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Request | None:
         if not is_address(newurl):
             fp.close()
-            raise OSError("the server points to something that is no web address")
+            raise OSError("the server redirects to an address that is not http or https")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 @final
 class Fetch:
-    """One request. `read` and `close` are for one thread; `stop` is for another."""
+    """One GET request. One thread calls `read` and `close`, and blocks; another one calls `stop`."""
 
     def __init__(self, url: str, connect: float, silence: float) -> None:
         self._url = url
@@ -237,20 +237,20 @@ class Fetch:
         self._is_over = False
 
     def read(self, most: int) -> bytes:
-        """What came, up to so many bytes; nothing at the end. Raises `OSError` with words for the user."""
+        """Return at most `most` bytes; none at the end. Raises `OSError` with a message for the user."""
         if self._response is None:
             self._response = self._open()
         return self._response.read1(most)
 
     def stop(self) -> None:
-        """Wake whoever reads."""
+        """Wake the thread that reads."""
         self._is_over = True
         for used in self._sockets:
             with suppress(OSError):
                 used.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """For the thread that reads, when it has done so."""
+        """Release the connection; for the thread that reads."""
         if self._response is not None:
             self._response.close()
         for used in self._sockets:
@@ -261,8 +261,7 @@ class Fetch:
         for handler in (
             ProxyHandler(),
             UnknownHandler(),
-            _plain(self._connected),
-            _secure(self._connected),
+            *_handlers(self._connected),
             HTTPDefaultErrorHandler(),
             _Redirects(),
             HTTPErrorProcessor(),
@@ -282,30 +281,28 @@ class Fetch:
     def _connected(self, used: socket.socket) -> None:
         self._sockets.append(used)
         if self._is_over:
-            raise OSError("nobody waits for it any more")
+            raise OSError("the request was cancelled")
 
 
-def _plain(connected: Callable[[socket.socket], None]) -> HTTPHandler:
-    class Connection(HTTPConnection):
+def _handlers(connected: Callable[[socket.socket], None]) -> tuple[HTTPHandler, HTTPSHandler]:
+    """Return handlers for http and https that report the socket of each connection."""
+
+    class PlainConnection(HTTPConnection):
         def connect(self) -> None:
             super().connect()
             connected(self.sock)
 
-    class Handler(HTTPHandler):
+    class SecureConnection(HTTPSConnection):
+        def connect(self) -> None:
+            super().connect()
+            connected(self.sock)
+
+    class PlainHandler(HTTPHandler):
         def http_open(self, req: Request) -> Any:
-            return self.do_open(Connection, req)
+            return self.do_open(PlainConnection, req)
 
-    return Handler()
-
-
-def _secure(connected: Callable[[socket.socket], None]) -> HTTPSHandler:
-    class Connection(HTTPSConnection):
-        def connect(self) -> None:
-            super().connect()
-            connected(self.sock)
-
-    class Handler(HTTPSHandler):
+    class SecureHandler(HTTPSHandler):
         def https_open(self, req: Request) -> Any:
-            return self.do_open(Connection, req)
+            return self.do_open(SecureConnection, req)
 
-    return Handler()
+    return PlainHandler(), SecureHandler()

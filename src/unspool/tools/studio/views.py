@@ -47,10 +47,10 @@ ROOT: Final = Path.of()
 
 
 def view(timeline: Timeline, query: Query, completions: list[int], schema: SchemaView) -> dict[str, Any]:
-    """All panels. `completions` are the steps at which something became complete."""
+    """Return all panels. `completions` are the steps that completed a value."""
     step = _step(timeline, query)
     track = _track(timeline, query, step)
-    # The older state first: the younger one is made from it, and shares what it has shown.
+    # The older state first: the newer one is computed from it and shares its values.
     root_before = None if track is None or not step else _root_before(track, step)
     state = None if track is None or not track.is_json else track.state_at(step)
     before = bisect_left(completions, step) - 1
@@ -86,7 +86,7 @@ def _step(timeline: Timeline, query: Query) -> int:
 
 
 def _track(timeline: Timeline, query: Query, step: int) -> Track | None:
-    """The one that is asked for; otherwise the first that is JSON and has begun, or will begin."""
+    """Return the track in the query; by default the first JSON track that has begun, or the first track."""
     if query.track:
         track = timeline.tracks.get(query.track)
         if track is None and timeline.tracks:
@@ -99,7 +99,7 @@ def _track(timeline: Timeline, query: Query, step: int) -> Track | None:
 
 
 def _text(track: Track | None, state: ParserState | None, step: int, query: Query) -> dict[str, Any]:
-    """Offsets are those of the text that counts: what was taken back is no part of it."""
+    """Return the text panel. Offsets count from the start of the current text, without replaced text."""
     begin = 0 if track is None else track.start_at(step)
     length = 0 if track is None else track.length_at(step) - begin
     old = track.length_at(step - 1) - begin if track is not None and step else 0
@@ -128,7 +128,7 @@ def _tree(state: ParserState | None, before: Node | None, query: Query) -> dict[
 
 
 def _root_before(track: Track, step: int) -> Node | None:
-    """The tree before this step; None where this step began anew."""
+    """Return the tree before this step; None if the step replaced the text."""
     return track.state_at(step - 1).root if track.start_at(step) == track.start_at(step - 1) else None
 
 
@@ -170,7 +170,11 @@ def _size(text: str) -> int:
 
 
 def _events(timeline: Timeline, track: Track | None, step: int) -> dict[str, Any]:
-    """The panel of a track at a step."""
+    """Return the first events of a step, and their number.
+
+    Events are not stored: this parses the step again from the state before it. A step may be as long as a document, so
+    parsing stops after the events that are shown.
+    """
     events: list[Event] = []
     total = 0
     if track is not None and track.is_json and step:
@@ -186,7 +190,7 @@ def _events(timeline: Timeline, track: Track | None, step: int) -> dict[str, Any
 
 
 def _first_events(timeline: Timeline, track: Track, step: int, most: int | None) -> list[Event]:
-    """What a step told, piece by piece: about `most` events, or all of them."""
+    """Return about `most` events of a step, or all of them."""
     state = track.state_at(step - 1)
     events: list[Event] = []
     for piece in timeline.item(step).pieces:
@@ -200,7 +204,7 @@ def _first_events(timeline: Timeline, track: Track, step: int, most: int | None)
 
 
 def _read_piece(state: ParserState, piece: TrackPiece, most: int | None, events: list[Event]) -> ParserState:
-    """Read a piece in portions, until there are more events than are wanted: the last one may still go on."""
+    """Parse a piece in portions until there are more than `most` events; the last event may still grow."""
     fragment = piece.fragment
     begin = len(events)
     for start in range(0, len(fragment), PORTION):
@@ -212,8 +216,7 @@ def _read_piece(state: ParserState, piece: TrackPiece, most: int | None, events:
 
 
 def _add_events(before: ParserState, after: ParserState, events: list[Event], *, can_go_on: bool = False) -> None:
-    """Add what was told between two states. Where a portion ends inside a string, the next one goes on with its text:
-    that is one event, as it was when the step came."""
+    """Add the events between two states. Join the text of a string that is cut between two portions into one event."""
     new = () if after is before else after.events
     if can_go_on and new and new[0].kind is events[-1].kind is Kind.PARTIAL_STRING:
         last = events.pop()
@@ -235,7 +238,7 @@ def _event_value(event: Event) -> str:
 
 
 def _diagnostics(timeline: Timeline, step: int, state: ParserState | None) -> list[dict[str, Any]]:
-    """What was odd up to this step: of the input, of the message, and of the text around the JSON."""
+    """Return the remarks up to this step: about the input, the message, and the text around the JSON."""
     count = bisect_right(timeline.notes, step, key=lambda note: note.step)
     notes = timeline.notes[max(count - MAX_NOTES, 0) : count]
     found: list[dict[str, Any]] = [{"step": note.step, "text": clipped(note.text, MAX_FACT)} for note in notes]
@@ -252,7 +255,7 @@ def _diagnostics(timeline: Timeline, step: int, state: ParserState | None) -> li
 
 
 def _facts(timeline: Timeline, step: int, state: ParserState | None) -> dict[str, Any]:
-    """Flat facts: of the text that is shown, and of the message that it is part of."""
+    """Return flat facts about the visible text and the message around it."""
     known: dict[str, Any] = {}
     if state is not None:
         known |= {
@@ -293,7 +296,7 @@ def _message(message: MessageState) -> dict[str, Any]:
 
 @final
 class SchemaView:
-    """A schema, or none. Raises `OptionsError` for one that cannot be used."""
+    """A JSON Schema, or none, and the values that a text has for it. Raises `OptionsError` for an unusable schema."""
 
     def __init__(self, schema: dict[str, Any] | bool | None) -> None:
         self._resolver: Resolver[Any] | None = None
@@ -310,10 +313,10 @@ class SchemaView:
         return self._resolver is not None
 
     def seen(self, track: str, step: int, state: ParserState) -> dict[str, Any] | None:
-        """What the state of a track at a step is worth; None without a schema."""
+        """Return the typed value of a track at a step; None without a schema."""
         if self._resolver is None:
             return None
-        # What was resolved for an earlier step is good for a later one, and not the other way round.
+        # The cache of an earlier step helps a later one, but not the other way round.
         nearest = max([at for name, at in self._caches if name == track and at <= step], default=-1)
         resolution, cache = self._resolver.resolve(state, self._caches.get((track, nearest)))
         self._caches[track, step] = cache
@@ -337,7 +340,7 @@ def _problem(problem: Problem) -> str:
 
 
 def _snapshot(timeline: Timeline, step: int, query: Query) -> dict[str, Any] | None:
-    """The panel at a step; None before the first snapshot."""
+    """Return the snapshot panel; None before the first snapshot. docs/snapshots.md has the numbers of the rules."""
     now = _last_before(timeline, step)
     if now is None:
         return None
@@ -363,7 +366,7 @@ def _snapshot(timeline: Timeline, step: int, query: Query) -> dict[str, Any] | N
 
 
 def _last_before(timeline: Timeline, step: int) -> int | None:
-    """The last step up to this one that has a snapshot: the end of the stream has none."""
+    """Return the last step with a snapshot; the step that ends the stream has none."""
     while step > 0 and not timeline.item(step).raw:
         step -= 1
     return step if step > 0 else None
@@ -390,7 +393,7 @@ def _written(timeline: Timeline, step: int, query: Query) -> str:
 
 
 def _added(old: Any, new: Any) -> list[str]:
-    """The paths of what is new, and of what grew or changed; nothing inside something new."""
+    """Return the paths of values that are new, grew or changed; children of a new value are not listed."""
     found: list[str] = []
     pairs: list[tuple[Any, Any, Path]] = [(old, new, ROOT)]
     while pairs and len(found) < MAX_PATHS:
@@ -403,7 +406,7 @@ def _added(old: Any, new: Any) -> list[str]:
             pairs += [
                 (known.get(step, NOTHING), value, path / step)
                 for step, value in reversed(inside.items())
-                if not _is_same_leaf(known.get(step, NOTHING), value)  # of a large snapshot nearly all are
+                if not _is_same_leaf(known.get(step, NOTHING), value)  # as nearly all leaves of a large snapshot
             ]
     return found
 

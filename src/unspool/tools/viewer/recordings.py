@@ -199,7 +199,7 @@ def _data(fields: dict[str, Any]) -> bytes:
 # Samples.
 
 SAMPLES: Final = {
-    "trip": "OpenAI chat: a structured answer of a hundred fields, in six seconds",
+    "trip": "OpenAI chat: a structured answer with 100 fields, in six seconds",
     "weather-tools": "Anthropic: thinking, a sentence, then two tool calls",
     "gemini-leaves": "Gemini: the arguments of a call, leaf by leaf",
     "snapshots": "whole values, each later than the one before; some fields have to wait",

@@ -61,7 +61,7 @@ def leaf_text(value: object, raw: str | None) -> str:
 def window(
     root: Node | None, before: Node | None, start: int = 0, count: int = 100, folded: Iterable[int] = ()
 ) -> Window:
-    """Return the rows of a tree from `start`, compared with the tree `before`, without the children of `folded` nodes."""
+    """Return the rows of a tree from `start`, compared with the tree `before`; children of `folded` are hidden."""
     if root is None:
         return Window(0, 0, ())
     hidden = _Hidden(root, folded)
