@@ -50,7 +50,7 @@ export class Player {
 
   #tick(now) {
     if (!this.isPlaying) return;
-    // A frame is told when it began, which may be before the press of the button.
+    // A frame gets the time at which it began, which may be before the press of the button.
     const passed = Math.max(0, Math.min((now - this.#before) / 1000, LONGEST_FRAME));
     this.#before = now;
     const { step, last, duration, isFinished } = this.place();

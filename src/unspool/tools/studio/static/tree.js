@@ -21,7 +21,7 @@ export class TreePanel {
   #error = null;
   #wanted = 0;
 
-  /** `need()` asks for a view; `choose(path)` and `followed(is)` are told. */
+  /** `need()` asks for a view; `choose(path)` and `followed(is)` are callbacks. */
   constructor({ need, choose, followed }) {
     this.need = need;
     this.choose = choose;
