@@ -1,4 +1,4 @@
-"""viewer/escaping.py: the one way for text of others to reach a terminal."""
+"""viewer/escaping.py: foreign text reaches a terminal only through it."""
 
 from __future__ import annotations
 

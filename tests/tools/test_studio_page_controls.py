@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.support.browser import Page
 
 TESTS = Path(__file__).parent
-STATIC = TESTS.parent / "src" / "unspool" / "tools" / "studio" / "static"
+STATIC = TESTS.parents[1] / "src" / "unspool" / "tools" / "studio" / "static"
 SCHEMA = json.dumps({"title": "Trip", "type": "object"})
 GROWING = '{"a": 1}\n{"a": 1, "b": 2}\n'
 MANY = json.dumps({f"key{number}": number for number in range(60)}).encode()

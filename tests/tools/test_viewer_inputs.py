@@ -1,4 +1,4 @@
-"""viewer/inputs.py and viewer/opening.py: what an input is, told by how it begins, and what it brings, however cut."""
+"""viewer/inputs.py: the kind of an input is detected by its start, and its items do not depend on how it is cut."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""viewer/messages.py: the message after each step. Not each state is kept, and nobody can tell."""
+"""viewer/timeline.py: the message after each step, although only some states are kept."""
 
 from __future__ import annotations
 

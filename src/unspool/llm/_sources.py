@@ -171,8 +171,13 @@ class PayloadDecoder:
         return self._payloads(self._decoder.close())
 
     def _payloads(self, items: list[SSEEvent] | list[str]) -> list[Payload]:
-        texts = [item if isinstance(item, str) else item.data for item in items]
-        return [Payload(line, text) for line, text in zip(self._decoder.starts, texts, strict=False) if text.strip()]
+        payloads: list[Payload] = []
+        for line, item in zip(self._decoder.starts, items, strict=True):
+            if isinstance(item, str):
+                payloads.append(Payload(line, item))
+            elif item.data.strip():  # an event may be empty; a line never is
+                payloads.append(Payload(line, item.data))
+        return payloads
 
 
 def read_chunk(text: str) -> object:

@@ -403,9 +403,9 @@ class SSEDecoder(LineDecoder[SSEEvent]):
             return []
         if line.startswith("data:") and not self._take_field(line, number):
             self._splitter.error = StreamError(TOO_LONG, number)
-        if self.error is not None:
+        if self.error is not None or self._data is None or not self._data.tell():
             return []
-        return [event for event in self._take_event() if event.data]
+        return self._take_event()
 
     def _take_field(self, line: str, number: int) -> bool:
         """Add one line to the event; return False if that makes the event too long."""
