@@ -110,7 +110,7 @@ def test_a_character_that_is_cut_off_counts() -> None:
 
 
 def test_errors_and_the_end() -> None:
-    """What came before an error is given first; then every call raises it. A closed decoder is not fed."""
+    """Lines before an error are returned first; then every call raises it. A closed decoder rejects input."""
     decoder = NDJSONDecoder(max_line=1)
     assert decoder.feed("1\n22\n3\n") == ["1"]
     assert decoder.error is not None

@@ -64,7 +64,7 @@ def test_events_do_not_show_in_which_portions_they_were_read(
 
 @pytest.mark.parametrize("text", [json.dumps([{"n": number} for number in range(20_000)]), "[1] " * 3, "[", "[1"])
 def test_content_that_turns_out_to_be_json_late_is_counted_too(text: str) -> None:
-    """What was told before it was known is read again, so as to know how much that is."""
+    """Text that came before its nature was known is parsed again to count its events."""
     chunks = [{"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": piece}}]}
               for piece in ("", " ", text[:1], text[1:])]  # fmt: skip
     session = loaded(sse([json.dumps(one) for one in chunks]))
@@ -146,7 +146,7 @@ def inputs() -> Iterator[tuple[str, bytes]]:
 
 @pytest.mark.parametrize(("name", "data"), [pytest.param(*one, id=one[0]) for one in inputs()])
 def test_a_long_beginning_is_looked_at_as_a_whole(name: str, data: bytes) -> None:
-    """What an input is does not depend on the blocks in which it is read."""
+    """The kind of an input does not depend on the blocks in which it is read."""
     at_once = InputDecoder(cut=50_000)
     items = [*at_once.feed(0.0, data), *at_once.close(0.0)]
     session = loaded(data, cut=50_000)

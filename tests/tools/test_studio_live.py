@@ -1,4 +1,4 @@
-"""studio/: those who follow a stream, those who do not read it, what is live, and the command."""
+"""studio/: clients that follow a stream, clients that do not read it, live sources, and the command."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from typer.testing import CliRunner
 from tests.support.studio import PATIENCE, Client, running, until
 from unspool.llm import SSEDecoder
 from unspool.tools.cli.main import app
+from unspool.tools.studio.live import Address, Command, Descriptor, is_address
 from unspool.tools.studio.requests import Order, SessionOptions
 from unspool.tools.studio.sessions import Session
 from unspool.tools.studio.settings import Settings
-from unspool.tools.studio.sources import Address, Command, Descriptor, is_address
 from unspool.tools.viewer.inputs import InputKind
 from unspool.tools.viewer.recordings import read_sample
 
@@ -66,7 +66,7 @@ def test_a_session_that_is_forgotten_ends_its_streams(client: Client) -> None:
 
 
 def test_a_stream_without_news_is_kept_alive() -> None:
-    """By a comment now and then, which is no event."""
+    """By regular comments, which are not events."""
     with running(replace(QUICK, keep_alive=0.05)) as server:
         client = Client(server.url)
         session = client.session(text="1")
@@ -125,7 +125,7 @@ def test_a_command_is_followed_and_whoever_comes_back_misses_nothing() -> None:
 
 
 def test_a_command_that_fails_says_so() -> None:
-    """What it wrote is shown; the problem has its status, or why it could not be started."""
+    """Its output is shown; the problem is its status, or the reason why it did not start."""
     with running(QUICK, writer(2, 0, "fail")) as server:
         client = Client(server.url)
         with client.follow(client.ask("GET", "/api/info").json["live"]) as follower:
@@ -139,7 +139,7 @@ def test_a_command_that_fails_says_so() -> None:
 
 
 def alive(pid: int) -> bool:
-    """Whether a process runs: one that has ended, and that nobody has asked about yet, does not."""
+    """Whether a process runs; a zombie does not."""
     found = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
     return found.stdout.strip() not in ("", "Z", "Zs")
 
@@ -255,7 +255,7 @@ def test_addresses_are_those_of_the_web(text: str) -> None:
 
 
 def test_what_is_live_goes_last_and_what_the_command_line_asked_for_stays() -> None:
-    """A live session that nobody follows is better than none; its connection is ended."""
+    """A live session without followers is dropped last, and its connection ends."""
     with running(replace(QUICK, sessions=3), writer(3, 0.01)) as server, origin() as (url, gone):
         client = Client(server.url)
         live = client.session(url=url + "/endless")
@@ -286,7 +286,7 @@ def test_a_live_session_ends_whatever_breaks(monkeypatch: pytest.MonkeyPatch, ca
     assert "ZeroDivisionError" in caplog.text
 
 
-# Those who do not read.
+# Clients that do not read.
 
 
 def test_a_client_that_does_not_read_is_sent_away() -> None:
@@ -303,7 +303,7 @@ def test_a_client_that_does_not_read_is_sent_away() -> None:
         until(lambda: not len(server.studio.followers), "the end of both")
         stalled.read_until(lambda: False)
         assert stalled.is_over
-        assert stalled.document is None  # half of an event is none
+        assert stalled.document is None  # half an event does not count
         stalled.close()
         with client.follow(session, stalled.last) as again:
             assert again.read_to_finish() == whole
@@ -343,7 +343,7 @@ def command(*words: str) -> subprocess.Popen[str]:
 
 
 def test_the_command_opens_what_it_is_told_to_and_ends_with_control_c(tmp_path: Path) -> None:
-    """Standard input is live; the exit status is that of an interruption, and nothing else is said."""
+    """Standard input is live; the exit status is that of an interruption, without further output."""
     process = command("-")
     try:
         assert process.stdout is not None

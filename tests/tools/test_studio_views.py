@@ -250,7 +250,7 @@ def test_snapshots_are_shown_with_what_is_open_what_waits_and_why() -> None:
 
 
 def test_a_snapshot_that_contradicts_says_so() -> None:
-    """And so does one that is no JSON."""
+    """And so does invalid JSON."""
     session = loaded('{"a": "Trip"}\n{"a": "Jour"}\n{"a": \n', kind=InputKind.SNAPSHOTS)
     assert "no longer what was written" in seen(session, 2)["snapshot"]["why"]
     assert "not a JSON value" in seen(session, 3)["snapshot"]["why"]
@@ -258,7 +258,7 @@ def test_a_snapshot_that_contradicts_says_so() -> None:
 
 
 def test_long_things_are_clipped() -> None:
-    """Whatever comes, a view stays small."""
+    """Views stay small for all inputs."""
     wide = json.dumps({"key": "x" * 100_000, "items": [[number] for number in range(2000)]})
     view = seen(loaded(wide, cut=10**6), 1)
     assert len(json.dumps(view)) < 120_000
@@ -283,5 +283,5 @@ def test_long_things_are_clipped() -> None:
     ids=str,
 )
 def test_a_query_is_read(query: dict[str, str], expected: Query) -> None:
-    """What is not said is as the page begins; what is too much is less."""
+    """Missing parameters have the defaults of the page; large ones are capped."""
     assert query_of(query) == expected

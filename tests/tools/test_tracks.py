@@ -38,7 +38,7 @@ TEXTS = st.one_of(strategies.documents(small=True), strategies.broken_documents(
 
 @st.composite
 def histories(draw: DrawFn) -> list[tuple[int, TrackPiece]]:
-    """Pieces of a text, each with its step; now and then the text begins anew."""
+    """Pieces of a text, each with its step; some of them restart the text."""
     pieces: list[TrackPiece] = []
     for _ in range(draw(st.integers(1, 3))):
         text, fragments = draw(strategies.cut(TEXTS))
@@ -99,8 +99,8 @@ def test_a_state_of_the_past_is_that_of_the_text_up_to_there(
 
 
 def test_looking_leaves_nothing_behind() -> None:
-    """What was shown of a state stays with it, so those that are kept for later are not handed out; nor is a long piece
-    read twice for that."""
+    """A state remembers the values it has shown, so kept states are not handed out. A long piece is still parsed
+    only once."""
     pieces = ['{"a": [1', ", 2", ", 3, ", '"' + "x" * 50 + '"', ", 4", ", 5]}"]
     track = track_of([(step, TrackPiece("json", piece)) for step, piece in enumerate(pieces, 1)])
     with mock.patch.object(tracks_module, "LONG", 40):
@@ -112,7 +112,7 @@ def test_looking_leaves_nothing_behind() -> None:
 
 @pytest.mark.parametrize("most", [2, 4096])
 def test_a_step_that_brings_nothing_changes_nothing(most: int) -> None:
-    """What did not change is the same node at two steps, whichever is looked at first, also if both are made again."""
+    """Unchanged nodes are the same object at two steps, in any order of looking, also if both are computed again."""
     history = [
         (step, TrackPiece("json", piece))
         for step, piece in enumerate(["[[1", ", ", " ", " ", "2, ", " ", "3]", " "], 1)
@@ -268,7 +268,7 @@ def spans(text: str) -> list[tuple[int, int | None]]:
 def test_when_each_field_was_seen_and_complete(
     cutting: tuple[str, list[str]], is_cut_off: bool, data: st.DataObject
 ) -> None:
-    """First, complete and size, judged by parsing every prefix anew; the size is that of the JSON text, in bytes."""
+    """First, complete and size, compared with a parse of every prefix; the size is that of the JSON text, in bytes."""
     _, fragments = cutting
     if is_cut_off:
         fragments = fragments[: data.draw(st.integers(0, len(fragments)))]
@@ -371,7 +371,7 @@ def test_a_timeline_tells_what_a_parser_tells(cutting: tuple[str, list[str]]) ->
 
 @given(st.integers(0, 3), strategies.cut(strategies.documents(small=True)))
 def test_fields_of_content_that_is_blank_at_first(blanks: int, cutting: tuple[str, list[str]]) -> None:
-    """What turns out late to be JSON has the fields, and the sizes, of the same text in one piece."""
+    """A text that turns out late to be JSON has the same fields and sizes as in one piece."""
     text, fragments = cutting
     timeline = Timeline(Guess(InputKind.CHUNKS))
     for fragment in [" "] * blanks + fragments:
@@ -386,7 +386,7 @@ def test_fields_of_content_that_is_blank_at_first(blanks: int, cutting: tuple[st
 
 
 def test_a_text_that_begins_anew_has_new_fields() -> None:
-    """What was taken back is no field any more."""
+    """A restart removes the fields before it."""
     timeline = Timeline(Guess(InputKind.CHUNKS))
     timeline.add(0.0, Item((TrackPiece("call 0", '{"a": 1, "b"'),)))
     timeline.add(1.0, Item((TrackPiece("call 0", '{"c": [2]}', restarts=True),)))

@@ -25,7 +25,7 @@ def chunk(reason: str | None = None, **delta: Any) -> dict[str, Any]:
 
 
 def calls(count: int) -> list[dict[str, Any]]:
-    """A message with so many calls, each in two chunks; between them something that is no chunk."""
+    """A message with `count` calls, each in two chunks, with an invalid chunk between them."""
     chunks: list[dict[str, Any]] = [chunk(role="assistant", content="Well.")]
     for index in range(count):
         call = {"index": index, "id": f"call_{index}", "function": {"name": f"tool {index}", "arguments": '{"n": '}}

@@ -97,7 +97,7 @@ def test_items_are_folded_by_their_place(value: Any, max_items: int) -> None:
 
 
 def test_nested_arrays_fold_each_on_its_own() -> None:
-    """What is inside of folded items is not shown, and counted; an inner array folds where it is shown."""
+    """The content of folded items is counted, not shown; a visible inner array folds, too."""
     waterfall = layout(timeline_for({"a": [[1, 2, 3, 4], [5], [6], [7, 8]], "b": 1}), max_items=1)
     assert [(bar.label, bar.depth, bar.folded) for bar in waterfall.bars] == [
         ("$", 0, 0),
@@ -209,7 +209,7 @@ def test_what_a_pattern_picks_stands_alone() -> None:
 
 @given(strategies.values(), st.integers(0, 3), st.integers(0, 5), st.integers(0, 3))
 def test_what_is_not_shown_is_counted(value: Any, max_depth: int, max_bars: int, max_items: int) -> None:
-    """What lies too deep, and the bars that are too many, with all the items that a folded one stands for."""
+    """Deep fields, and bars over the limit with all their folded items."""
     timeline = timeline_for(value)
     waterfall = layout(timeline, max_depth=max_depth, max_bars=max_bars, max_items=max_items)
     shown = sum([bar.folded or 1 for bar in waterfall.bars])
@@ -275,7 +275,7 @@ def test_two_on_one_axis() -> None:
 
 
 def test_what_is_open_in_one_of_them() -> None:
-    """A field that both have is not told to be missing: it is said which one does not complete it."""
+    """A field that both have is not reported as missing, but as open in one of them."""
     opened = {"complete": None}
     one = drawn(one_bar("a"), one_bar("b", **opened), one_bar("c", **opened), one_bar("d"))
     two = drawn(one_bar("a", **opened), one_bar("b"), one_bar("c", **opened), one_bar("e"))
@@ -294,7 +294,7 @@ def test_what_is_open_in_one_of_them() -> None:
 
 
 def test_what_one_of_them_folds_is_not_compared() -> None:
-    """An item that is shown in the one and folded in the other is in both; so there is nothing to be said of it."""
+    """An item that one of them shows and the other folds is in both, so it is not compared."""
     one, two = [layout(timeline_for({"a": [[n] for n in range(count)], "b": 1}), max_items=2) for count in (3, 5)]
     assert "$.a[2]" in [bar.path for bar in one.bars]
     for pair in ((one, two), (two, one)):
@@ -344,7 +344,7 @@ def test_golden_waterfall() -> None:
 @given(strategies.values(small=True), st.integers(1, 120), st.booleans())
 @example([None, None, {"a": "a"}, {"aaaa\ua824": None}], 1, False)  # a mark that rich takes for nothing
 def test_no_line_is_too_wide(value: Any, width: int, ascii_only: bool) -> None:
-    """Whatever the keys are, and however narrow the terminal; with ASCII there is nothing else."""
+    """For all keys and widths, rows fit the terminal; with ASCII, they are ASCII."""
     waterfall = layout(timeline_for({"k": value, **dict.fromkeys(NAUGHTY, 1)}))
     lines = waterfall_lines(waterfall, width, ascii_only=ascii_only)
     lines += comparison_lines(waterfall, waterfall, ("one", "two\x1b[2J"), max(width, 40), ascii_only=ascii_only)
@@ -372,7 +372,7 @@ def test_figures_do_not_run_together(places: list[int], unit: str) -> None:
 
 
 def test_too_many_fields_are_told() -> None:
-    """What has no row, and what --json leaves out, is said; also of each of two."""
+    """The fields without a row, and those that --json leaves out, are counted, also for each of two."""
     with mock.patch.object(tracks, "MAX_FIELDS", 6):
         many = layout(timeline_for({"a": list(range(1006)), "b": 1}))
     words = "1,002 fields are too many: they are counted, but not shown or picked, and not in --json"

@@ -15,12 +15,12 @@ from ... import OptionsError, PatternError, select
 from ...llm._formats.registry import FORMATS
 from ..viewer.inputs import InputKind
 from ..viewer.recordings import SAMPLES, read_sample
-from .sources import Address, is_address
+from .live import Address, is_address
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .sources import Source
+    from .live import Source
 
 __all__ = [
     "Order",

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     from ...patch import Operation
     from ..viewer.inputs import TimedItem
+    from .live import Source
     from .requests import Query, SessionOptions
     from .settings import Settings
-    from .sources import Source
 
 __all__ = ["Entry", "FullError", "Log", "Portion", "Renewal", "Session", "Sessions"]
 

@@ -83,8 +83,8 @@ def _order(
     cut: int | None,
     extract: bool,
 ) -> Order | None:
+    from ...studio.live import Address, Command, Descriptor, is_address
     from ...studio.requests import Order, SessionOptions, check_format, sample_of
-    from ...studio.sources import Address, Command, Descriptor, is_address
 
     check_format(format)
     reading = SessionOptions(kind, format, cut, extract, schema)
@@ -106,9 +106,9 @@ def _order(
 
 
 def _order_of_file(file: Path, reading: SessionOptions) -> Order:
+    from ...studio.live import Descriptor
     from ...studio.requests import Order
     from ...studio.settings import Settings
-    from ...studio.sources import Descriptor
 
     checked_file(file)
     if not file.is_file():  # a pipe, say: it is read while it comes
