@@ -22,7 +22,7 @@ from ._formats.fields import get, is_record, says, string
 from ._wire import DONE, MAX_LENGTH, NDJSONDecoder, SSEDecoder
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Sequence
 
     from .._intake import Fragment
     from ._deltas import Delta
@@ -170,7 +170,7 @@ class PayloadDecoder:
         """Return the payloads that the end of the stream completes."""
         return self._payloads(self._decoder.close())
 
-    def _payloads(self, items: list[SSEEvent] | list[str]) -> list[Payload]:
+    def _payloads(self, items: Sequence[SSEEvent | str]) -> list[Payload]:
         payloads: list[Payload] = []
         for line, item in zip(self._decoder.starts, items, strict=True):
             if isinstance(item, str):
