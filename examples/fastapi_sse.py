@@ -26,7 +26,7 @@ from fastapi.responses import FileResponse, StreamingResponse
 from pydantic import BaseModel, TypeAdapter
 
 from unspool import UnspoolError
-from unspool.llm._sse import SSEEvent, encode
+from unspool.llm import SSEEvent, encode_sse
 from unspool.typed import aiter_partial
 
 FOLDER = Path(__file__).parent
@@ -132,7 +132,7 @@ class Answer:
             self._news.set()
 
     def _tell(self, name: str, data: object) -> None:
-        self.log.append(encode(SSEEvent(json.dumps(data), name, id=str(len(self.log)))))
+        self.log.append(encode_sse(SSEEvent(json.dumps(data), name, id=str(len(self.log)))))
         self._news.set()
         self._news = asyncio.Event()  # the next news has a bell of its own
 

@@ -30,6 +30,7 @@ from unspool import (
 )
 from unspool._errors import MAX_PATH_SHOWN, SENTENCES
 from unspool._grammar import reader as modes
+from unspool._grammar import scan
 from unspool._grammar.reader import EXPECTED, EXPECTED_INSTEAD, LIMIT_CODES
 
 PLACE = Position(7, 2, 3)
@@ -81,7 +82,7 @@ def test_every_code_is_its_name() -> None:
 def test_every_mode_has_an_expected_text() -> None:
     """Each mode of the reader says in words what it expects; NUMBER has read nothing yet and is never left so."""
     assert set(EXPECTED) == set(modes.MODES.values())
-    assert modes.NUMBER not in EXPECTED
+    assert scan.NUMBER not in EXPECTED
     assert len(set(modes.MODES.values())) == len(modes.MODES)
     assert all(getattr(modes, name) == mode for name, mode in modes.MODES.items())
     assert all(EXPECTED.values())

@@ -90,7 +90,7 @@ def test_public_names() -> None:
     assert all(hasattr(unspool, name) for name in PUBLIC)  # some are loaded on first use
     assert set(PUBLIC) <= set(dir(unspool))
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        _ = unspool.nothing  # type: ignore[attr-defined]
+        _ = unspool.nothing
     modules = {module.name for module in pkgutil.iter_modules(unspool.__path__)}
     shown = {name for name in vars(unspool) if not name.startswith("_")}
     assert shown - modules == set(PUBLIC) - {"__version__"}
@@ -279,7 +279,6 @@ def test_no_module_imports_itself() -> None:
     assert edges == {}
 
 
-@pytest.mark.xfail(strict=True, reason="being renamed")
 def test_class_names_are_unique() -> None:
     """One word for one thing: no class name is defined twice in the source."""
     names = [

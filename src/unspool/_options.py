@@ -8,7 +8,7 @@ from ._native import TYPE_CHECKING, final
 if TYPE_CHECKING:
     from typing import Any, Final, Literal, NoReturn
 
-__all__ = ["Options"]
+__all__ = ["UNLIMITED_OPTIONS", "Options"]
 
 MIB: Final = 1024 * 1024
 
@@ -128,6 +128,10 @@ def _restore(options: dict[str, Any]) -> Options:
 
 
 DEFAULTS: Final = Options()
+UNLIMITED_OPTIONS: Final = Options(
+    max_depth=None, max_chars=None, max_string=None, max_key=None, max_number=None, surrogates="keep"
+)
+"""Options for text that the library wrote or read before: no limits, and every string comes back unchanged."""
 
 
 def chosen_options(options: object) -> Options:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, AnyStr, Final, NoReturn, TypeGuard, TypeV
 from ._chunker.policy import copied, text_of
 from ._errors import OptionsError
 from ._missing import MISSING
-from ._options import Options
+from ._options import UNLIMITED_OPTIONS
 from ._path import ROOT, Path
 from ._streams import iter_values
 
@@ -32,9 +32,6 @@ __all__ = ["assert_cutting_is_not_observable", "assert_only_grows", "every_cut",
 
 T = TypeVar("T")
 
-UNLIMITED: Final = Options(
-    max_depth=None, max_chars=None, max_string=None, max_key=None, max_number=None, surrogates="keep"
-)
 COARSENESSES: Final = (1, 2, 8, 64) * 5  # of the random cuts that the assertion tries
 MAX_TRIES: Final = 200  # to find a simpler failing cut
 
@@ -101,7 +98,7 @@ def snapshots_of(
     express.
     """
     source = _source(seed)
-    shown = list(iter_values(_pieces(text_of(copied(value, None, 1)), coarseness, source), UNLIMITED))
+    shown = list(iter_values(_pieces(text_of(copied(value, None, 1)), coarseness, source), UNLIMITED_OPTIONS))
     if repeats:
         shown = [snapshot for snapshot in shown for _ in range(source.choice((1, 1, 2, 3)))]
     return [_copied(snapshot, source if shuffle else None) for snapshot in shown]

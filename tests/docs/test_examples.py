@@ -22,9 +22,8 @@ import pytest
 
 from tests.support import browser as browsers
 from tests.support.shared import PROJECT
-from unspool.llm import detect
+from unspool.llm import SSEDecoder, SSEEvent, detect, iter_sse
 from unspool.llm._formats.registry import FORMATS
-from unspool.llm._sse import SSEDecoder, SSEEvent, iter_sse
 from unspool.patch import apply
 
 if TYPE_CHECKING:

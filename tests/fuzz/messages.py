@@ -10,9 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 from tests.support.chunks import EXAMPLES
 from tests.support.messages import seen
-from unspool.llm import Config, MessageState, MessageStream, changes, deltas_for, finish, reduce_chunk, start
+from unspool.llm import (
+    Config,
+    MessageState,
+    MessageStream,
+    SSEDecoder,
+    changes,
+    deltas_for,
+    finish,
+    reduce_chunk,
+    start,
+)
 from unspool.llm._formats.registry import FORMATS
-from unspool.llm._sse import SSEDecoder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,7 +20,7 @@ from tests.support.strategies import (
     one_by_one,
 )
 from tests.support.strategies import cuttings as text_cuttings
-from unspool.llm import Config, MessageState, finish, reduce
+from unspool.llm import Config, MessageState, NDJSONDecoder, SSEEvent, encode_sse, finish, reduce
 from unspool.llm._deltas import (
     BlockEnd,
     Finish,
@@ -32,8 +32,6 @@ from unspool.llm._deltas import (
     ToolCallDelta,
     Usage,
 )
-from unspool.llm._lines import NDJSONDecoder
-from unspool.llm._sse import SSEEvent, encode
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
@@ -101,7 +99,7 @@ def test_law_21_sse_round_trip(
     data: st.DataObject | None, sent: list[SSEEvent], ends: list[bytes], has_mark: bool
 ) -> None:
     """Events that are sent are received, whatever ends the lines, however the bytes or the text are cut."""
-    stream = b"\xef\xbb\xbf" * has_mark + respell(b"".join(map(encode, sent)), ends)
+    stream = b"\xef\xbb\xbf" * has_mark + respell(b"".join(map(encode_sse, sent)), ends)
     received = as_received(sent)
     last = received[-1].id if received else None
     times = [event.retry for event in sent if event.retry is not None]
@@ -116,7 +114,7 @@ def test_law_21_sse_round_trip(
 @given(sent_events)
 def test_law_21_one_event_comes_back_as_it_was(event: SSEEvent) -> None:
     """Alone in its stream, an event is received as the very event that was sent, cut at any one place."""
-    data = encode(event)
+    data = encode_sse(event)
     for fragments in every_single_cut(data):
         assert see(fragments).events == [event]
 

@@ -1,4 +1,4 @@
-"""llm/lines.py: NDJSON, and what it shares with server-sent events: lines out of a stream that is cut anywhere."""
+"""llm/_wire.py and llm/_sources.py: NDJSON, line splitting, and payloads, for streams that are cut anywhere."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import pytest
 from tests.support.steps import steps
 from tests.support.strategies import every_cutting, every_single_cut, one_by_one
 from unspool import COMPILED, OptionsError, StateError
-from unspool.llm._lines import LineSplitter, NDJSONDecoder, StreamError, aiter_lines, iter_lines
+from unspool.llm import NDJSONDecoder, SSEDecoder, StreamError, aiter_lines, iter_lines
+from unspool.llm._sources import UNREADABLE, PayloadDecoder, is_event_stream, read_chunk
+from unspool.llm._wire import DONE, LineSplitter
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Generator, Iterable
@@ -108,7 +110,7 @@ def test_a_character_that_is_cut_off_counts() -> None:
 
 
 def test_errors_and_the_end() -> None:
-    """What came before an error is given first; then every call raises it. A closed decoder is not fed."""
+    """Lines before an error are returned first; then every call raises it. A closed decoder rejects input."""
     decoder = NDJSONDecoder(max_line=1)
     assert decoder.feed("1\n22\n3\n") == ["1"]
     assert decoder.error is not None
@@ -209,3 +211,73 @@ def test_recorded_payloads(shared_data: Path) -> None:
         lines = [line for line in stream.decode().split("\n") if line]
         for size in (97, 4096):
             assert list(iter_lines(stream[at : at + size] for at in range(0, len(stream), size))) == lines
+
+
+# Payloads.
+
+
+def test_items_know_their_lines() -> None:
+    """`starts` has the line on which each item of the last call begins, however the stream is cut."""
+    lines = "1\r\n\n2\n \n\n3"
+    events = ": hello\n\nevent: a\ndata: 1\ndata: 2\n\ndata: 3\r\n\r\nid: 7\n\ndata: 4"
+    for make, text, expected in ((NDJSONDecoder, lines, [1, 3, 6]), (SSEDecoder, events, [4, 7, 11])):
+        for fragments in [[text], one_by_one(text), *every_single_cut(text)]:
+            decoder: Any = make()
+            found: list[int] = []
+            for fragment in fragments:
+                assert len(decoder.feed(fragment)) == len(decoder.starts)
+                found += decoder.starts
+            assert len(decoder.close()) == len(decoder.starts)
+            assert found + decoder.starts == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "is_sse", "payloads"),
+    [
+        ('{"a": 1}\n\n[DONE]\n{"b"', False, [(1, '{"a": 1}'), (3, "[DONE]"), (4, '{"b"')]),
+        ("data: {}\n\ndata:\n\ndata:  \n\ndata: [DONE]", True, [(1, "{}"), (7, "[DONE]")]),
+        ("data: [\ndata: 1]\n\n:\n\ndata:", True, [(1, "[\n1]")]),
+    ],
+)
+def test_payloads(text: str, is_sse: bool, payloads: list[tuple[int, str]]) -> None:
+    """Lines and events become payloads with their lines; events without data are skipped."""
+    for fragments in [[text], one_by_one(text), *every_single_cut(text)]:
+        decoder = PayloadDecoder(is_sse=is_sse)
+        found = [payload for fragment in fragments for payload in decoder.feed(fragment)]
+        assert found + decoder.close() == payloads
+
+
+@pytest.mark.parametrize(
+    ("text", "chunk"),
+    [
+        ('{"a": 1}', {"a": 1}),
+        (" [DONE] ", DONE),
+        ('"[DONE]"', "[DONE]"),
+        ("{", UNREADABLE),
+        ("[" * 100_000, UNREADABLE),
+        ("", UNREADABLE),
+    ],
+)
+def test_chunks(text: str, chunk: object) -> None:
+    """A payload is JSON, or the end of the stream, or unreadable."""
+    assert read_chunk(text) == chunk
+
+
+@pytest.mark.parametrize(
+    ("head", "is_events"),
+    [
+        ("", None),
+        ("\ufeff\r\n", None),
+        ("da", None),
+        ("data", None),
+        ("data:", True),
+        (" \n: hello", True),
+        ("retry: 1", True),
+        ("datum", False),
+        ("{", False),
+        ("[", False),
+    ],
+)
+def test_event_streams_show_themselves(head: str, is_events: bool | None) -> None:
+    """By the first field of the first event."""
+    assert is_event_stream(head) is is_events

@@ -17,8 +17,10 @@ from unspool.llm import (
     MessageState,
     MessageStream,
     Quirk,
+    SSEEvent,
     deltas_for,
     detect,
+    encode_sse,
     finish,
     reduce,
     reduce_chunk,
@@ -26,7 +28,6 @@ from unspool.llm import (
     starts_another,
 )
 from unspool.llm._deltas import Leaf, ReasoningDelta, TextDelta, ToolCallDelta, Usage
-from unspool.llm._sse import SSEEvent, encode
 from unspool.testing import assert_only_grows
 
 if TYPE_CHECKING:
@@ -196,7 +197,7 @@ def test_streams_of_recordings(recording: FilePath) -> None:
     """As chunks, and as the bytes of server-sent events, cut at awkward places: the first message of the stream."""
     chunks = readings.payloads(recording)
     lines = [line for line in recording.read_text(encoding="utf-8").split("\n") if line.strip()]
-    body = b"".join(encode(SSEEvent(line)) for line in lines)
+    body = b"".join(encode_sse(SSEEvent(line)) for line in lines)
     pieces = [body[at : at + 1000] for at in range(0, len(body), 1000)]
     expected = plain_readings(recording)[0]
     for source in (chunks, pieces, [body], [line + "\n" for line in lines], lines):

@@ -12,7 +12,18 @@ import pytest
 from tests.support.messages import CITY, TRIP, after, call, piece, seen
 from tests.support.standins import as_model, as_object
 from unspool import MISSING, Options, OptionsError, UnspoolError
-from unspool.llm import Config, Fault, GateStatus, MessageError, MessageStream, Quirk, changes, reduce
+from unspool.llm import (
+    Config,
+    Fault,
+    GateStatus,
+    MessageError,
+    MessageStream,
+    Quirk,
+    SSEEvent,
+    changes,
+    encode_sse,
+    reduce,
+)
 from unspool.llm._changes import (
     ContentAdded,
     ContentValueChanged,
@@ -28,8 +39,7 @@ from unspool.llm._changes import (
     UsageCounted,
 )
 from unspool.llm._deltas import Finish, Ignored, MessageStart, ReasoningDelta, RefusalDelta, TextDelta, Usage, Whole
-from unspool.llm._sources import Payloads, items_of
-from unspool.llm._sse import SSEEvent, encode
+from unspool.llm._sources import ChunkDecoder, items_of
 from unspool.testing import every_cut
 
 if TYPE_CHECKING:
@@ -66,7 +76,7 @@ FINAL = {
     "reason": "tool_calls",
     "tokens": 3,
 }
-SSE = b": hello\n\n" + b"".join(encode(SSEEvent(json.dumps(item))) for item in CHUNKS) + b"data: [DONE]\n\n"
+SSE = b": hello\n\n" + b"".join(encode_sse(SSEEvent(json.dumps(item))) for item in CHUNKS) + b"data: [DONE]\n\n"
 LINES = "".join(json.dumps(item) + "\n" for item in CHUNKS).encode()
 ARRAY = json.dumps(CHUNKS, indent=1).encode()
 
@@ -289,7 +299,7 @@ def test_events_of_sse_libraries() -> None:
     events: list[Any] = [SimpleNamespace(data=json.dumps(item), event="message") for item in CHUNKS]
     extra = [SimpleNamespace(data="", event="ping"), SSEEvent("[DONE]")]
     assert summary(MessageStream([*events, *extra]).final()) == FINAL
-    assert Payloads().feed({"data": "x", "event": "y"}) == [{"data": "x", "event": "y"}]
+    assert ChunkDecoder().feed({"data": "x", "event": "y"}) == [{"data": "x", "event": "y"}]
 
 
 def test_sources_that_are_none() -> None:
@@ -461,7 +471,7 @@ def test_streams_that_go_over_a_limit() -> None:
     with pytest.raises(MessageError, match="max_line") as caught:
         stream.final()
     assert caught.value.fault is Fault.TRANSPORT
-    event = encode(SSEEvent(json.dumps(chunk({"content": "a"}))))
+    event = encode_sse(SSEEvent(json.dumps(chunk({"content": "a"}))))
     at_the_end = MessageStream([event + b"data: " + b"x" * (16 * 1024 * 1024 + 1)])
     with pytest.raises(MessageError, match="max_line") as caught:
         at_the_end.final()

@@ -1,4 +1,4 @@
-"""llm/sse.py: server-sent events, rule by rule as the HTML standard has them, and where it is left."""
+"""llm/_wire.py: server-sent events, each rule of the HTML standard, and the one exception to it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from tests.support.steps import steps
 from tests.support.strategies import every_cutting, every_single_cut, one_by_one
 from unspool import COMPILED, OptionsError, StateError, UnspoolError
-from unspool.llm._sse import SSEDecoder, SSEEvent, StreamError, aiter_sse, encode, iter_sse
+from unspool.llm import SSEDecoder, SSEEvent, StreamError, aiter_sse, encode_sse, iter_sse
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Generator, Iterable
@@ -127,7 +127,7 @@ def test_what_does_not_end_a_line(char: str) -> None:
 
 
 def test_a_cr_ends_its_line_at_once() -> None:
-    """Nothing waits for the LF that may follow; when it comes, in whatever piece, it is no line of its own."""
+    """The decoder does not wait for a LF; one that follows, in any fragment, does not end another line."""
     decoder = SSEDecoder()
     assert decoder.feed("data: 1\r") == []
     assert decoder.feed("") == []
@@ -209,7 +209,7 @@ def test_an_event_without_data_is_none() -> None:
 
 
 def test_the_last_name_counts() -> None:
-    """A second name takes the place of the first; an empty one is none."""
+    """A second name replaces the first; an empty name resets it."""
     assert events("event: a\nevent: b\ndata: 1\n\nevent: a\nevent\ndata: 2\n\n") == [SSEEvent("1", "b"), SSEEvent("2")]
 
 
@@ -430,7 +430,7 @@ def test_data_is_lines() -> None:
     ids=ascii,
 )
 def test_what_no_stream_can_hold_is_no_event(fields: dict[str, Any]) -> None:
-    """Names and ids of several lines, ids with NUL, times that are none: refused where they are written down."""
+    """The constructor rejects names and ids of several lines, ids with NUL, and invalid times."""
     with pytest.raises(StreamError) as raised:
         SSEEvent("", **fields)
     assert raised.value.line is None
@@ -454,7 +454,7 @@ def test_what_no_stream_can_hold_is_no_event(fields: dict[str, Any]) -> None:
 )
 def test_encode(event: SSEEvent, data: str) -> None:
     """Each field that has something to say is a line, and so is each line of data; nothing in the data is a field."""
-    assert encode(event) == data.encode()
+    assert encode_sse(event) == data.encode()
     assert events(data) == [event]
 
 
@@ -463,7 +463,7 @@ def test_half_a_pair_cannot_be_sent() -> None:
     (event,) = SSEDecoder().feed("data: \ud83d\n\n")
     assert event.data == "\ud83d"
     with pytest.raises(StreamError) as raised:
-        encode(event)
+        encode_sse(event)
     assert "\ud83d" not in str(raised.value)
 
 
@@ -534,7 +534,7 @@ def test_iterators_deliver_then_raise(delivered: Callable[..., tuple[list[SSEEve
 
 @both
 def test_errors_of_the_source_pass_through(delivered: Callable[..., tuple[list[SSEEvent], Exception | None]]) -> None:
-    """A connection that breaks is no end: what stands there unfinished is not delivered."""
+    """A broken connection does not end the stream: an unfinished event is not delivered."""
     failure = ConnectionError("gone")
 
     def source() -> Generator[str, None, None]:
@@ -636,13 +636,13 @@ def test_twice_the_stream_is_twice_the_work(shape: str, size: int) -> None:
 
 
 def test_recorded_payloads(shared_data: Path) -> None:
-    """What providers really sent, sent again as events, comes back, cut anywhere."""
+    """Recorded payloads of providers survive encoding and decoding, cut anywhere."""
     for recording in sorted((shared_data / "recordings").glob("*/*.jsonl")):
         payloads = recording.read_bytes().decode().split("\n")[:40]
         sent = [SSEEvent(payload, json.loads(payload).get("type", "")) for payload in payloads if payload]
-        stream = b"".join(encode(event) for event in sent)
+        stream = b"".join(encode_sse(event) for event in sent)
         for size in (1, 7, 1000):
             fragments = [stream[at : at + size] for at in range(0, min(len(stream), size * 2000), size)]
             complete = see(fragments).events
             assert complete == sent[: len(complete)]
-        assert see([stream, encode(SSEEvent("[DONE]"))]).events[-1].is_done
+        assert see([stream, encode_sse(SSEEvent("[DONE]"))]).events[-1].is_done

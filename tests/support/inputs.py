@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from unspool.tools.viewer.inputs import Guess, InputKind
-from unspool.tools.viewer.opening import CUT, Opening
+from unspool.tools.viewer.inputs import CUT, Guess, InputDecoder, InputKind
 from unspool.tools.viewer.recordings import HEADER, Recorder
 
 if TYPE_CHECKING:
@@ -127,7 +126,7 @@ def timeline_of(
     data: bytes, kind: InputKind | None = None, *, cut: int | None = CUT, extract: bool = False, patches: bool = False
 ) -> Timeline:
     """The timeline of an input that is all there."""
-    opening = Opening(kind, cut=cut)
+    opening = InputDecoder(kind, cut=cut)
     items = opening.feed(0.0, data) + opening.close(0.0)
     timeline = opening.timeline(extract=extract, patches=patches)
     for time, item in items:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from unspool.llm._sse import SSEDecoder
+from unspool.llm import SSEDecoder
 from unspool.patch import apply
 from unspool.tools.studio.server import StudioServer
 from unspool.tools.studio.settings import Settings
@@ -21,7 +21,7 @@ from unspool.tools.studio.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
-    from unspool.llm._sse import SSEEvent
+    from unspool.llm import SSEEvent
     from unspool.tools.studio.requests import Order
 
 __all__ = ["PATIENCE", "Answer", "Client", "Follower", "applied", "running", "until"]

@@ -19,7 +19,8 @@ from unspool.tools.cli.arrivals import Input
 from unspool.tools.cli.commands.check import Inspection, OneText, Surroundings
 from unspool.tools.cli.terminal import excerpt
 from unspool.tools.viewer.escaping import cells, visible
-from unspool.tools.viewer.inputs import InputKind, Item, Piece
+from unspool.tools.viewer.inputs import InputKind
+from unspool.tools.viewer.tracks import Item, TrackPiece
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,7 +50,7 @@ def inspected(fragments: list[str] | list[bytes]) -> list[Finding]:
     problems: list[Finding] = []
     reader = OneText(problems, None, False)
     for fragment in fragments:
-        reader.take(Item((Piece("json", fragment),)))
+        reader.take(Item((TrackPiece("json", fragment),)))
     reader.close()
     return problems
 

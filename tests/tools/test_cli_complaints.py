@@ -15,8 +15,8 @@ import pytest
 from tests.support.inputs import CHAT, recorded
 from tests.support.running import Terminal, run, started
 from unspool.tools.cli.commands import studio as studio_command
-from unspool.tools.viewer.inputs import Item
-from unspool.tools.viewer.opening import EncodingError, Opening
+from unspool.tools.viewer.inputs import EncodingError, InputDecoder
+from unspool.tools.viewer.tracks import Item
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -87,12 +87,12 @@ def test_an_encoding_is_told_before_anything_is_read() -> None:
     """As an error that comes again, in a recording as well, however the bytes come; what is UTF-8 is not touched."""
     data = "[1]".encode("utf-16")
     for pieces in ([data], [data[:4], data[4:]], [recorded(data)]):
-        opening = Opening()
+        opening = InputDecoder()
         for feed in [*[partial(opening.feed, 0.0, piece) for piece in pieces], *[partial(opening.close, 0.0)] * 2]:
             with pytest.raises(EncodingError, match="UTF-16"):
                 feed()
     for text in (b"\xef\xbb\xbf[1]", b"\0\0\0\0", b"", b"1", b"\xff", b"\0"):
-        opening = Opening()
+        opening = InputDecoder()
         assert opening.feed(0.0, text) + opening.close(0.0) or not text
 
 
@@ -128,7 +128,7 @@ def test_a_blank_input_has_no_message() -> None:
 
 def test_blank_lines_do_not_tell_what_comes() -> None:
     """Who waits for a slow stream has nothing to show yet, and nothing to decide: it may still be anything."""
-    opening = Opening(is_live=True)
+    opening = InputDecoder(is_live=True)
     assert opening.feed(0.0, b"\n") + opening.settle() == []
     assert opening.found is None
     items = opening.feed(1.0, json.dumps(CHAT[0]).encode() + b"\n")
@@ -171,7 +171,7 @@ def test_lines_are_counted_wherever_the_bytes_are_cut() -> None:
     """Also between the two characters that end a line."""
     data = f"data: {json.dumps(CHAT[0])}\r\n\r\ndata: oops\r\n\r\ndata: x".encode()
     for size in (1, 2, 7, len(data)):
-        opening = Opening()
+        opening = InputDecoder()
         items = [item for at in range(0, len(data), size) for item in opening.feed(0.0, data[at : at + size])]
         items += opening.close(0.0)
         assert [item.item.line for item in items if item.item.problem] == [3, 5]

@@ -15,7 +15,7 @@ from tests.support.running import run as run_with_streams
 from tests.support.shared import PROJECT
 from unspool.tools.cli import arrivals
 from unspool.tools.cli.main import app
-from unspool.tools.viewer import fields
+from unspool.tools.viewer import tracks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -180,7 +180,7 @@ def test_compare_with_what_is_not_complete(tmp_path: Path) -> None:
 
 def test_more_fields_than_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The summary is about all leaves there are; what comes behind a long array has its row and its line."""
-    monkeypatch.setattr(fields, "MOST_FIELDS", 20)
+    monkeypatch.setattr(tracks, "MAX_FIELDS", 20)
     text = json.dumps({"rows": [{"id": number, "t": "x"} for number in range(12)], "last": 1})
     file = file_with(tmp_path, text)
     *_, last, too_many, summary, _ = run(file, "--by", "characters").stdout.splitlines()

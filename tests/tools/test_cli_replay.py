@@ -22,9 +22,8 @@ from pydantic import BaseModel
 
 from tests.support.running import PATIENCE, hear, hear_line, run, started
 from tests.support.scripts import Call, Script
-from unspool.llm import Fault, MessageError, MessageStream
+from unspool.llm import Fault, MessageError, MessageStream, iter_sse
 from unspool.llm._formats.registry import FORMATS
-from unspool.llm._sse import iter_sse
 from unspool.tools.cli.arrivals import Clock, paced
 from unspool.tools.cli.replay_server import (
     ENDPOINTS,
@@ -37,9 +36,8 @@ from unspool.tools.cli.replay_server import (
     refusal_of,
     variables,
 )
-from unspool.tools.viewer.playing import pieces_of
+from unspool.tools.viewer.playback import Wire, pieces_of, wire_of
 from unspool.tools.viewer.recordings import HEADER, Arrival
-from unspool.tools.viewer.wire import Wire, wire_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -37,7 +37,8 @@ from unspool.tools.cli.commands.chunk import SplitError, Splitter, chunk
 from unspool.tools.cli.commands.message import message
 from unspool.tools.cli.commands.steps import events, patch, values
 from unspool.tools.cli.lines import EventLines, Lanes, PatchLines, ValueLines
-from unspool.tools.viewer.inputs import InputKind, Piece
+from unspool.tools.viewer.inputs import InputKind
+from unspool.tools.viewer.tracks import TrackPiece
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -453,7 +454,7 @@ def test_text_that_begins_anew() -> None:
 
     def lines(make: Callable[[], Any]) -> list[Any]:
         lanes = Lanes(lambda _: make())
-        pieces = [Piece("call 0", '{"a": 1'), Piece("call 0", '{"b":', True), Piece("call 0", " 2}")]
+        pieces = [TrackPiece("call 0", '{"a": 1'), TrackPiece("call 0", '{"b":', True), TrackPiece("call 0", " 2}")]
         return [line for piece in pieces for line in lanes.take(piece)]
 
     options = Options()
@@ -470,10 +471,10 @@ def test_an_answer_that_begins_anew() -> None:
     """After a restart, the text is recognised as JSON or prose again."""
     lanes = Lanes(lambda _: ValueLines(Options(), None))
     pieces = [("Well", False), (" ", True), ("[1", False), (", 2]", False)]
-    told = [lanes.take(Piece("content", text, restarts)) for text, restarts in pieces]
+    told = [lanes.take(TrackPiece("content", text, restarts)) for text, restarts in pieces]
     assert told == [[], [], [], [{"value": [1, 2]}]]
-    lanes.take(Piece("content", "Well", True))
-    assert lanes.take(Piece("content", "{}")) == []
+    lanes.take(TrackPiece("content", "Well", True))
+    assert lanes.take(TrackPiece("content", "{}")) == []
 
 
 def test_json_in_other_text() -> None:

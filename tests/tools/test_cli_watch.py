@@ -23,9 +23,10 @@ from unspool.tools.cli.commands.watch import FieldLines
 from unspool.tools.cli.main import app
 from unspool.tools.cli.screen import Look, Signs, TracksView, prose_lines, shares, status_line, summary
 from unspool.tools.viewer.escaping import cells
-from unspool.tools.viewer.inputs import Guess, InputKind, Item, Piece
-from unspool.tools.viewer.samples import read
+from unspool.tools.viewer.inputs import Guess, InputKind
+from unspool.tools.viewer.recordings import read_sample
 from unspool.tools.viewer.timeline import Timeline
+from unspool.tools.viewer.tracks import Item, TrackPiece
 from unspool.typed import partial
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def growing(*fragments: str, track: str = "json") -> Timeline:
     """A timeline that has not ended."""
     timeline = Timeline(Guess(InputKind.JSON))
     for step, fragment in enumerate(fragments, 1):
-        timeline.add(step / 10, Item((Piece(track, fragment),)))
+        timeline.add(step / 10, Item((TrackPiece(track, fragment),)))
     return timeline
 
 
@@ -108,7 +109,7 @@ def test_of_a_long_string_the_end_is_shown() -> None:
     for width in (20, 33, 60):
         line = plain(view_of(timeline), width=width, height=4)[1]
         assert (len(line), line[-4:]) == (width, "hij_")
-    timeline.add(1.0, Item((Piece("json", '"'),)))
+    timeline.add(1.0, Item((TrackPiece("json", '"'),)))
     wrapped = plain(view_of(timeline), width=50)
     text = "abcdefghij" * 20
     assert [line.strip() for line in wrapped[2:-1]] == [text[start : start + 41] for start in (40, 81, 122)]
@@ -131,7 +132,7 @@ def test_the_end_is_followed() -> None:
 
 def test_an_error_stands_where_it_is() -> None:
     """The row with its path, the words, the line with a caret."""
-    timeline = timeline_of(read("broken"))
+    timeline = timeline_of(read_sample("broken"))
     lines = plain(view_of(timeline), width=60)
     assert "x     [2] { 2 ..." in lines
     begin = next(number for number, line in enumerate(lines) if line.startswith("x unexpected"))
@@ -156,7 +157,7 @@ def test_what_does_not_fit_the_schema() -> None:
 
 def test_selected_fields_have_their_paths() -> None:
     """With a pattern each row is a field of its own."""
-    timeline = timeline_of(read("trip"))
+    timeline = timeline_of(read_sample("trip"))
     lines = plain(view_of(timeline, select=compile_pattern("$.days[*].title")))
     assert lines[1:3] == ['  $.days[0].title "Arrival"', '  $.days[1].title "Two lakes"']
     assert len(lines) == 6
@@ -166,7 +167,7 @@ def test_selected_fields_have_their_paths() -> None:
 
 def test_tracks_one_under_the_other() -> None:
     """Text, and the calls by the names of their tools; the one that grows has the most room."""
-    timeline = timeline_of(read("weather-tools"))
+    timeline = timeline_of(read_sample("weather-tools"))
     titles = [line for line in plain(view_of(timeline)) if line.startswith("--")]
     assert [title.split(" - ")[0] for title in titles] == [
         "-- reasoning",
@@ -204,7 +205,7 @@ def test_no_line_is_too_wide_and_none_too_many(
 ) -> None:
     """For any input and any terminal size, the output contains no control sequence."""
     timeline = growing(*cutting[1])
-    timeline.add(9.0, Item((Piece("reasoning", f"thus\x1b[2J {cutting[0]}\n"),)))
+    timeline.add(9.0, Item((TrackPiece("reasoning", f"thus\x1b[2J {cutting[0]}\n"),)))
     view = view_of(timeline, ascii_only=ascii_only)
     for before in (None, timeline.last - 1):
         lines = list(view.lines(Look(width, height, before)))
@@ -233,7 +234,7 @@ def test_the_status_line() -> None:
     )
     assert status_line(timeline, 2.0, 20, ascii_only=True).plain == "2.0 s  80 ch/s      "
     waiting = Timeline(Guess(InputKind.SNAPSHOTS))
-    waiting.add(0.0, Item((Piece("json", "{"),), waiting=("b\x1b", "c")))
+    waiting.add(0.0, Item((TrackPiece("json", "{"),), waiting=("b\x1b", "c")))
     assert "waiting: b\\x1b, c" in status_line(waiting, 0.0, 80, ascii_only=True).plain
     assert summary(timeline).startswith("5 fields, 16 characters, 2 steps, 0.20 s")
 
@@ -313,7 +314,7 @@ def test_lines_tell_everything(value: Any, cut: int) -> None:
     told = FieldLines(timeline, None)
     text = json.dumps(value)
     for start in range(0, len(text), cut):
-        timeline.add(0.0, Item((Piece("json", text[start : start + cut]),)))
+        timeline.add(0.0, Item((TrackPiece("json", text[start : start + cut]),)))
         lines += told.take()
     timeline.finish(0.0)
     lines += told.take()

@@ -1,4 +1,4 @@
-"""viewer/escaping.py: the one way for text of others to reach a terminal."""
+"""viewer/escaping.py: foreign text reaches a terminal only through it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_nothing_invisible_survives(text: str, ascii_only: bool) -> None:
 
 @given(st.one_of(TEXTS, NASTY), st.booleans())
 def test_character_by_character(text: str, ascii_only: bool) -> None:
-    """What becomes of a character does not depend on those around it, and showing twice changes nothing more."""
+    """Each character is escaped independently, and escaping twice changes nothing."""
     shown = visible(text, ascii_only=ascii_only)
     assert shown == "".join([visible(character, ascii_only=ascii_only) for character in text])
     assert visible(shown, ascii_only=ascii_only) == shown
@@ -82,7 +82,7 @@ def test_character_by_character(text: str, ascii_only: bool) -> None:
     ],
 )
 def test_examples(text: str, shown: str) -> None:
-    """Each kind of trick, and text that is none."""
+    """Each kind of trick, and harmless text."""
     assert visible(text) == shown
 
 

@@ -13,14 +13,11 @@ from hypothesis import strategies as st
 
 from tests.support import eventstream
 from tests.support.scripts import Call, Script
-from unspool.llm import MessageError, MessageStream
-from unspool.llm._lines import iter_lines
-from unspool.llm._sse import SSEDecoder, iter_sse
+from unspool.llm import MessageError, MessageStream, SSEDecoder, iter_lines, iter_sse
 from unspool.testing import every_cut, random_cuts
 from unspool.tools.viewer.escaping import visible
-from unspool.tools.viewer.playing import pieces_of
+from unspool.tools.viewer.playback import pieces_of, wire_of
 from unspool.tools.viewer.recordings import HEADER, Arrival, Recorder, RecordingError, RecordingReader
-from unspool.tools.viewer.wire import wire_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,7 +57,7 @@ def lines_of(values: Iterable[Any]) -> bytes:
 
 @given(cut_anywhere, st.booleans())
 def test_a_recording_gives_back_the_bytes(pieces: list[bytes], ascii_only: bool) -> None:
-    """Whatever the bytes, and wherever they were cut: reading the recording gives exactly them, in order of time."""
+    """Reading a recording gives back exactly its bytes, in order of time, for all bytes and cuts."""
     arrivals = read(recorded(pieces, ascii_only=ascii_only))
     assert joined(arrivals) == b"".join(pieces)
     times = [time for time, _ in arrivals]
@@ -86,7 +83,7 @@ def test_half_a_character_goes_with_its_other_half() -> None:
 
 @given(cut_anywhere, st.booleans())
 def test_a_recording_can_be_looked_at(pieces: list[bytes], ascii_only: bool) -> None:
-    """No line has anything that a terminal could take for a command, or that nobody could see."""
+    """No line contains terminal commands or invisible characters."""
     for line in recorded(pieces, ascii_only=ascii_only).splitlines():
         assert visible(line, ascii_only=ascii_only) == line
 
@@ -128,7 +125,7 @@ BROKEN = {
     "too deep": ("[" * 100_000, "line 4 of the recording: not JSON"),
     "not an object": ("[]", "line 4 of the recording: its time is missing, or earlier than the one before"),
     "no time": ('{"text": "b"}', "its time is missing"),
-    "a time that is none": ('{"t": true, "text": "b"}', "its time is missing"),
+    "a time that is not a number": ('{"t": true, "text": "b"}', "its time is missing"),
     "not a number": ('{"t": NaN, "text": "b"}', "its time is missing"),
     "never": ('{"t": Infinity, "text": "b"}', "its time is missing"),
     "later than that": ('{"t": 1' + "0" * 400 + ', "text": "b"}', "its time is missing"),
@@ -142,7 +139,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_line_is_told_by_its_number(name: str) -> None:
-    """What came before it is delivered; then it is raised, again and again. Blank lines count."""
+    """Arrivals before an error are delivered; then every call raises it. Blank lines count."""
     line, message = BROKEN[name]
     reader = RecordingReader()
     assert reader.feed(f'{HEADER}\n{{"t": 1, "text": "a"}}\n{line}\n{{"t": 3, "text": "c"}}\n') == [Arrival(1.0, b"a")]
@@ -167,8 +164,8 @@ def test_the_first_line_is_the_header(first: str, message: str) -> None:
 
 
 def test_no_line_is_endless(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A line has a limit, so that what is no recording is not read into memory."""
-    monkeypatch.setattr("unspool.tools.viewer.recordings.LONGEST_LINE", 100)
+    """Lines have a limit, so that another kind of file is not read into memory."""
+    monkeypatch.setattr("unspool.tools.viewer.recordings.MAX_LINE", 100)
     reader = RecordingReader()
     with pytest.raises(RecordingError, match="line 2 of the recording: too long"):
         reader.feed(HEADER + "x" * 101)
@@ -202,14 +199,14 @@ def test_a_file_comes_in_its_natural_pieces(name: str) -> None:
 
 @given(st.binary(max_size=40) | st.text('{}"\n\r: data,1[]', max_size=40).map(str.encode), st.integers(1, 7))
 def test_pieces_are_the_file_again(data: bytes, size: int) -> None:
-    """Whatever the file is, replaying it gives its bytes."""
+    """Replaying any file gives its bytes."""
     assert joined(pieces_of([data], cut=size)) == data
     blocks = [data[at : at + size] for at in range(0, len(data), size)]
     assert joined(pieces_of(blocks, cut=size)) == data
 
 
 def test_a_recording_has_its_own_pieces() -> None:
-    """What is in a recording is played as it came, whatever it is."""
+    """The content of a recording is replayed as it arrived, for every kind."""
     pieces = [b'{"t', b'itle": ', "é".encode(), b"\xff"]
     assert list(pieces_of([recorded(pieces).encode()])) == read(recorded(pieces))
 
@@ -254,7 +251,7 @@ def test_chunks_of_ollama_are_lines() -> None:
 
 
 def test_chunks_of_bedrock_are_binary() -> None:
-    """Amazon's library reads them, and so does whoever wrote the other writer."""
+    """Amazon's library reads them, and so does an independent reader."""
     library = pytest.importorskip("botocore.eventstream")
     content_type, body = wired("bedrock-converse")
     assert content_type == eventstream.CONTENT_TYPE
@@ -305,7 +302,7 @@ def test_snapshots_are_sent_one_an_event() -> None:
 
 
 def test_a_chunk_that_is_no_json_is_told_by_its_line() -> None:
-    """Nobody would read it, and the name of its event is unknown."""
+    """The error names the line, because no client could read the event."""
     with pytest.raises(RecordingError, match="line 3: not JSON"):
         wire_of([Arrival(0.0, lines_of(CHAT[:1]) + b"\n{oops\n")])
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.studio import PATIENCE, Client, running, until
-from unspool.tools.studio import session as session_module
-from unspool.tools.studio.session import Reading, Session
-from unspool.tools.studio.sessions import FullError, Sessions
+from unspool.tools.studio import sessions as sessions_module
+from unspool.tools.studio.requests import SessionOptions
+from unspool.tools.studio.sessions import FullError, Session, Sessions
 from unspool.tools.studio.settings import Settings
 
 if TYPE_CHECKING:
@@ -35,14 +35,14 @@ def client() -> Generator[Client]:
 
 @pytest.fixture(autouse=True)
 def silent(caplog: pytest.LogCaptureFixture) -> Generator[None]:
-    """Whatever is sent, nothing of it is an error of the server: the terminal shows no traceback."""
+    """No request causes an error of the server: the terminal shows no traceback."""
     yield
     records = caplog.get_records("call")
     assert [record.getMessage() for record in records if record.levelno >= logging.ERROR] == []
 
 
 def said(client: Client, *pieces: str) -> bytes:
-    """What comes back for some bytes on a connection, until it is closed or is silent."""
+    """The response to some bytes on a connection, until it closes or pauses."""
     with socket.create_connection((client.host, client.port), PATIENCE) as connection:
         for piece in pieces:
             connection.sendall(piece.replace("HOST", client.head).encode("latin-1"))
@@ -74,7 +74,7 @@ def said(client: Client, *pieces: str) -> bytes:
     ],
 )
 def test_a_host_is_one_of_a_few_names_letter_by_letter(client: Client, host: str) -> None:
-    """Other spellings of this machine are no names of the server: there is nothing to be clever about."""
+    """Other spellings of this machine are rejected, without exceptions."""
     assert client.ask("GET", "/api/info", headers={"Host": f"{host}:{client.port}"}).status == 421
 
 
@@ -126,7 +126,7 @@ def test_another_site_gets_nothing(client: Client, method: str, path: str, heade
 
 
 def test_the_token_does_not_stay_in_the_address(caplog: pytest.LogCaptureFixture) -> None:
-    """It is taken out of it also where the browser has the cookie already; it is in no answer and no log."""
+    """The redirect removes it, also if the browser has the cookie; no response and no log contains it."""
     caplog.set_level(logging.DEBUG)
     with running(QUICK) as server:
         client = Client(server.url)
@@ -231,7 +231,7 @@ def test_a_refused_body_that_turns_bad_is_no_error(client: Client) -> None:
 
 
 def test_a_view_that_nobody_waits_for_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Views of one session are made one at a time; whoever has left meanwhile costs nothing, and blocks nobody else."""
+    """Views of one session are computed one at a time; clients that have left cost nothing and block no others."""
     gate, made = threading.Event(), []
     view = Session.view
 
@@ -276,7 +276,7 @@ def test_a_view_that_nobody_waits_for_is_not_made(monkeypatch: pytest.MonkeyPatc
     ids=["arrays", "objects", "long paths", "many keys", "open key", "error in a long path", "escapes", "digits"],
 )
 def test_whatever_a_text_is_what_is_said_of_it_stays_small(client: Client, text: str) -> None:
-    """The view of any step, with the largest window, and the document: at most so many bytes."""
+    """The view of any step, with the largest window, and the document stay below a limit."""
     session = client.session(text=text, cut=20_000)
     document = client.document(session)
     assert len(json.dumps(document)) < 2_500_000
@@ -288,7 +288,7 @@ def test_whatever_a_text_is_what_is_said_of_it_stays_small(client: Client, text:
 
 def test_a_text_is_not_cut_into_more_steps_than_can_be_kept(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each costs memory, so the pieces of a long text are longer than was asked for."""
-    monkeypatch.setattr(session_module, "MOST_STEPS", 100)
+    monkeypatch.setattr(sessions_module, "MAX_STEPS", 100)
     steps = [client.document(client.session(text="[" + " " * size + "]", cut=1))["last"] for size in (50, 2_000)]
     assert steps == [53, 97]
 
@@ -332,7 +332,7 @@ def test_those_that_are_being_made_take_room(limit: dict[str, int]) -> None:
 
     async def crowd() -> tuple[int, int, int]:
         sessions = Sessions(replace(QUICK, loads=12, **limit))
-        loads = [sessions.load("one of many", text, Reading()) for _ in range(12)]
+        loads = [sessions.load("one of many", text, SessionOptions()) for _ in range(12)]
         results = await asyncio.gather(*loads, return_exceptions=True)
         return len(sessions), sessions.size, len([result for result in results if isinstance(result, FullError)])
 
@@ -340,7 +340,7 @@ def test_those_that_are_being_made_take_room(limit: dict[str, int]) -> None:
 
 
 class Endless(BaseHTTPRequestHandler):
-    """Sends numbers as long as somebody takes them."""
+    """Sends numbers as long as a client reads them."""
 
     def do_GET(self) -> None:
         self.send_response(200)

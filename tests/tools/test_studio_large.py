@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 
 from tests.support.inputs import TRIP, recorded, sse
 from unspool import FragmentParser, parse_chunk
-from unspool.tools.studio import events as events_module
-from unspool.tools.studio import session as session_module
+from unspool.tools.studio import sessions as sessions_module
+from unspool.tools.studio import views as views_module
 from unspool.tools.studio.document import spelled_out
-from unspool.tools.studio.query import Query
-from unspool.tools.studio.session import Reading, Session
-from unspool.tools.viewer.inputs import InputKind
-from unspool.tools.viewer.opening import Opening
+from unspool.tools.studio.requests import Query, SessionOptions
+from unspool.tools.studio.sessions import Session
+from unspool.tools.viewer.inputs import InputDecoder, InputKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,13 +32,13 @@ VALUES = st.recursive(
 
 
 def loaded(data: bytes, **options: Any) -> Session:
-    session = Session("id", "title", Reading(**options), is_live=False)
+    session = Session("id", "title", SessionOptions(**options), is_live=False)
     session.load(data)
     return session
 
 
 def told(events: list[Event]) -> list[tuple[str, str, str]]:
-    spelled = events_module._spelled
+    spelled = views_module._event_value
     return [(str(event.kind), str(event.path), spelled(event)) for event in events]
 
 
@@ -55,7 +54,7 @@ def test_events_do_not_show_in_which_portions_they_were_read(
     cut *= 10
     session = loaded(data, kind=InputKind.JSON, cut=cut)
     parser = FragmentParser()
-    with mock.patch.multiple(events_module, PORTION=portion, MOST_EVENTS=most):
+    with mock.patch.multiple(views_module, PORTION=portion, MAX_EVENTS=most):
         for step, start in enumerate(range(0, len(data), cut), 1):
             expected = told(parser.feed(data[start : start + cut]))
             shown = session.view(Query(step=step))["events"]
@@ -65,7 +64,7 @@ def test_events_do_not_show_in_which_portions_they_were_read(
 
 @pytest.mark.parametrize("text", [json.dumps([{"n": number} for number in range(20_000)]), "[1] " * 3, "[", "[1"])
 def test_content_that_turns_out_to_be_json_late_is_counted_too(text: str) -> None:
-    """What was told before it was known is read again, so as to know how much that is."""
+    """Text that came before its nature was known is parsed again to count its events."""
     chunks = [{"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": piece}}]}
               for piece in ("", " ", text[:1], text[1:])]  # fmt: skip
     session = loaded(sse([json.dumps(one) for one in chunks]))
@@ -86,11 +85,11 @@ def test_of_a_long_step_only_the_shown_events_are_read() -> None:
         read.append(len(fragment))
         return parse_chunk(state, fragment)
 
-    with mock.patch.object(events_module, "parse_chunk", counting):
+    with mock.patch.object(views_module, "parse_chunk", counting):
         shown = session.view(Query(step=1))["events"]
     assert shown["total"] == 2 + 3 * 20_000
-    assert len(shown["rows"]) == events_module.MOST_EVENTS
-    assert sum(read) <= 2 * events_module.PORTION < len(text)
+    assert len(shown["rows"]) == views_module.MAX_EVENTS
+    assert sum(read) <= 2 * views_module.PORTION < len(text)
 
 
 # What is spelled out.
@@ -123,8 +122,8 @@ def test_many_diagnostics_are_not_shown_all() -> None:
 @given(st.binary(max_size=300) | st.text("\n: ax", max_size=300).map(str.encode), st.integers(1, 20))
 def test_blocks_are_the_input(data: bytes, cut: int) -> None:
     """Joined they are all of it; each but the last has whole fragments only, and the first has the lines that tell."""
-    with mock.patch.multiple(session_module, HEAD=10, BLOCK=7):
-        blocks = list(session_module._blocks(data, cut))
+    with mock.patch.multiple(sessions_module, HEAD=10, BLOCK=7):
+        blocks = list(sessions_module._blocks(data, cut))
     assert b"".join(blocks) == data
     assert [len(block) % cut for block in blocks[:-1]] == [0] * (len(blocks) - 1)
     first = [line for line in blocks[0].split(b"\n") if line.strip() and not line.startswith(b":")]
@@ -147,8 +146,8 @@ def inputs() -> Iterator[tuple[str, bytes]]:
 
 @pytest.mark.parametrize(("name", "data"), [pytest.param(*one, id=one[0]) for one in inputs()])
 def test_a_long_beginning_is_looked_at_as_a_whole(name: str, data: bytes) -> None:
-    """What an input is does not depend on the blocks in which it is read."""
-    at_once = Opening(cut=50_000)
+    """The kind of an input does not depend on the blocks in which it is read."""
+    at_once = InputDecoder(cut=50_000)
     items = [*at_once.feed(0.0, data), *at_once.close(0.0)]
     session = loaded(data, cut=50_000)
     assert session.timeline.found == at_once.found

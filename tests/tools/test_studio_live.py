@@ -1,4 +1,4 @@
-"""studio/: those who follow a stream, those who do not read it, what is live, and the command."""
+"""studio/: clients that follow a stream, clients that do not read it, live sources, and the command."""
 
 from __future__ import annotations
 
@@ -20,15 +20,14 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.support.studio import PATIENCE, Client, running, until
-from unspool.llm._sse import SSEDecoder
+from unspool.llm import SSEDecoder
 from unspool.tools.cli.main import app
-from unspool.tools.studio.fetch import is_address
-from unspool.tools.studio.live import Address, Command, Descriptor
-from unspool.tools.studio.requests import Order
-from unspool.tools.studio.session import Reading, Session
+from unspool.tools.studio.live import Address, Command, Descriptor, is_address
+from unspool.tools.studio.requests import Order, SessionOptions
+from unspool.tools.studio.sessions import Session
 from unspool.tools.studio.settings import Settings
 from unspool.tools.viewer.inputs import InputKind
-from unspool.tools.viewer.samples import read
+from unspool.tools.viewer.recordings import read_sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -67,7 +66,7 @@ def test_a_session_that_is_forgotten_ends_its_streams(client: Client) -> None:
 
 
 def test_a_stream_without_news_is_kept_alive() -> None:
-    """By a comment now and then, which is no event."""
+    """By regular comments, which are not events."""
     with running(replace(QUICK, keep_alive=0.05)) as server:
         client = Client(server.url)
         session = client.session(text="1")
@@ -97,7 +96,7 @@ sys.exit(3 if len(sys.argv) > 3 and sys.argv[3] == 'fail' else 0)
 
 def writer(*words: object) -> Order:
     """A live session of a command that writes days, one after another."""
-    return Order("days", Reading(), source=Command([sys.executable, "-c", WRITER, *map(str, words)]))
+    return Order("days", SessionOptions(), source=Command([sys.executable, "-c", WRITER, *map(str, words)]))
 
 
 def test_a_command_is_followed_and_whoever_comes_back_misses_nothing() -> None:
@@ -126,21 +125,21 @@ def test_a_command_is_followed_and_whoever_comes_back_misses_nothing() -> None:
 
 
 def test_a_command_that_fails_says_so() -> None:
-    """What it wrote is shown; the problem has its status, or why it could not be started."""
+    """Its output is shown; the problem is its status, or the reason why it did not start."""
     with running(QUICK, writer(2, 0, "fail")) as server:
         client = Client(server.url)
         with client.follow(client.ask("GET", "/api/info").json["live"]) as follower:
             document = follower.read_to_finish()
         assert document["problem"] == "the command ended with status 3"
         assert document["characters"] > 20
-    with running(QUICK, Order("none", Reading(), source=Command(["/nowhere/absent"]))) as server:
+    with running(QUICK, Order("none", SessionOptions(), source=Command(["/nowhere/absent"]))) as server:
         client = Client(server.url)
         with client.follow(client.ask("GET", "/api/info").json["live"]) as follower:
             assert "absent" in follower.read_to_finish()["problem"]
 
 
 def alive(pid: int) -> bool:
-    """Whether a process runs: one that has ended, and that nobody has asked about yet, does not."""
+    """Whether a process runs; a zombie does not."""
     found = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
     return found.stdout.strip() not in ("", "Z", "Zs")
 
@@ -149,7 +148,7 @@ def test_a_live_session_that_is_forgotten_ends_its_command(tmp_path: Path) -> No
     """Together with what the command has started; and so does the end of the server."""
     script = "import os, subprocess, sys; child = subprocess.Popen(['sleep', '60']);"
     script += "print([os.getpid(), child.pid], flush=True); child.wait()"
-    order = Order("pids", Reading(), source=Command([sys.executable, "-c", script]))
+    order = Order("pids", SessionOptions(), source=Command([sys.executable, "-c", script]))
 
     def pids(client: Client) -> list[int]:
         session = client.ask("GET", "/api/info").json["live"]
@@ -170,7 +169,7 @@ def test_a_live_session_that_is_forgotten_ends_its_command(tmp_path: Path) -> No
 
 def test_a_live_source_is_not_read_without_end() -> None:
     """At the limit it is ended, and what came is shown."""
-    order = Order("yes", Reading(), source=Command(["sh", "-c", "echo '['; yes '1,'"]))
+    order = Order("yes", SessionOptions(), source=Command(["sh", "-c", "echo '['; yes '1,'"]))
     with running(replace(QUICK, body=30_000), order) as server:
         client = Client(server.url)
         with client.follow(client.ask("GET", "/api/info").json["live"]) as follower:
@@ -236,7 +235,7 @@ def test_an_address_is_followed(client: Client) -> None:
                 document = follower.read_to_finish()
             assert (document["problem"], document["is_live"], document["title"]) == (None, False, url + path)
             assert json.loads(client.view(session)["text"]["chars"]) == {"days": ["one", "two"]}
-        for path, words in (("/absent", "status 404"), ("/file", "status 302"), ("/ftp", "no web address")):
+        for path, words in (("/absent", "status 404"), ("/file", "status 302"), ("/ftp", "not http or https")):
             with client.follow(client.session(url=url + path)) as follower:
                 assert words in follower.read_to_finish()["problem"]
         session = client.session(url=url + "/endless")
@@ -256,7 +255,7 @@ def test_addresses_are_those_of_the_web(text: str) -> None:
 
 
 def test_what_is_live_goes_last_and_what_the_command_line_asked_for_stays() -> None:
-    """A live session that nobody follows is better than none; its connection is ended."""
+    """A live session without followers is dropped last, and its connection ends."""
     with running(replace(QUICK, sessions=3), writer(3, 0.01)) as server, origin() as (url, gone):
         client = Client(server.url)
         live = client.session(url=url + "/endless")
@@ -283,11 +282,11 @@ def test_a_live_session_ends_whatever_breaks(monkeypatch: pytest.MonkeyPatch, ca
         client = Client(server.url)
         with client.follow(str(server.studio.opened)) as follower:
             document = follower.read_to_finish()
-    assert (document["is_live"], "something went wrong" in document["problem"]) == (False, True)
+    assert (document["is_live"], "internal error" in document["problem"]) == (False, True)
     assert "ZeroDivisionError" in caplog.text
 
 
-# Those who do not read.
+# Clients that do not read.
 
 
 def test_a_client_that_does_not_read_is_sent_away() -> None:
@@ -304,7 +303,7 @@ def test_a_client_that_does_not_read_is_sent_away() -> None:
         until(lambda: not len(server.studio.followers), "the end of both")
         stalled.read_until(lambda: False)
         assert stalled.is_over
-        assert stalled.document is None  # half of an event is none
+        assert stalled.document is None  # half an event does not count
         stalled.close()
         with client.follow(session, stalled.last) as again:
             assert again.read_to_finish() == whole
@@ -344,7 +343,7 @@ def command(*words: str) -> subprocess.Popen[str]:
 
 
 def test_the_command_opens_what_it_is_told_to_and_ends_with_control_c(tmp_path: Path) -> None:
-    """Standard input is live; the exit status is that of an interruption, and nothing else is said."""
+    """Standard input is live; the exit status is that of an interruption, without further output."""
     process = command("-")
     try:
         assert process.stdout is not None
@@ -389,9 +388,9 @@ def test_the_command_opens_all_kinds_of_things(ordered: Callable[..., Any], tmp_
     assert ordered() is None
     order = ordered(str(file), "--schema", str(schema), "--cut", "7", "--extract", "--input", "json")
     assert (order.title, order.data) == ("trip.json", TRIP.encode())
-    assert order.reading == Reading(InputKind.JSON, None, 7, True, SCHEMA)
+    assert order.options == SessionOptions(InputKind.JSON, None, 7, True, SCHEMA)
     assert isinstance(ordered("http://localhost:1/x").source, Address)
-    assert ordered("sample:trip").data == read("trip")
+    assert ordered("sample:trip").data == read_sample("trip")
     assert ordered("--", "ls", "-l").title == "ls -l"
     assert isinstance(ordered("--", str(file)).source, Command)
     pipe = tmp_path / "pipe"

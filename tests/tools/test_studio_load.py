@@ -1,4 +1,4 @@
-"""Many who follow one live session, and a quarter of them never read: nobody else notices, and nothing grows."""
+"""Many clients follow one live session, and a quarter of them never reads: the others are not affected."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ import json, sys
 from unspool.tools.studio.live import Command
 from unspool.tools.studio.requests import Order
 from unspool.tools.studio.server import StudioServer
-from unspool.tools.studio.session import Reading
+from unspool.tools.studio.requests import SessionOptions
 from unspool.tools.studio.settings import Settings
 settings, words = json.loads(sys.argv[1]), json.loads(sys.argv[2])
-order = Order("load", Reading(), source=Command(words))
+order = Order("load", SessionOptions(), source=Command(words))
 try:
     StudioServer(settings=Settings(**settings), order=order, started=lambda url: print(url, flush=True)).serve_forever()
 except KeyboardInterrupt:
@@ -56,7 +56,7 @@ except KeyboardInterrupt:
 
 @contextmanager
 def served(settings: dict[str, Any], steps: int, rate: float) -> Generator[tuple[Client, int]]:
-    """A server in a process of its own, so that its memory is nobody else's; its client, and its process id."""
+    """A server in its own process, so that its memory can be measured; its client, and its process id."""
     words = json.dumps([sys.executable, "-c", WRITER, str(steps), str(rate)])
     process = subprocess.Popen(
         [sys.executable, "-c", SERVER, json.dumps(settings), words], stdout=subprocess.PIPE, text=True, cwd=ROOT
@@ -74,7 +74,7 @@ def resident(pid: int) -> int:
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) * 1024
-    raise LookupError("no memory is told")
+    raise LookupError("the system reports no memory")
 
 
 @dataclass
@@ -84,7 +84,7 @@ class Crowd:
     client: Client
     session: str
     period: float
-    """Every so many seconds, some of those that read go away and come back."""
+    """The seconds after which some of the reading clients disconnect and reconnect."""
     readers: list[Follower] = field(default_factory=list)
     stalled: list[Follower] = field(default_factory=list)
     ids: dict[int, list[int]] = field(default_factory=dict)
@@ -158,7 +158,7 @@ class Crowd:
             if self.ids[number] and len(event.data) > 1000 and json.loads(event.data)[0]["path"] == "":
                 self.replaced += 1
             self.ids[number].append(patch)
-            if patch in self.first_seen and had:  # who has just come is late for a reason
+            if patch in self.first_seen and had:  # clients that have just connected are late for a reason
                 self.lags.append(now - self.first_seen[patch])
             self.first_seen.setdefault(patch, now)
 
@@ -183,7 +183,7 @@ class Crowd:
 
 
 def crowded(clients: int, seconds: float, stall: float, period: float, most_growth: int) -> dict[str, Any]:
-    """Let so many follow for so long; the figures, and everything that must hold."""
+    """Let the clients follow for some seconds, check all promises, and return the figures."""
     settings = {"stall": stall, "send_buffer": 8192, "slice": 4096}
     with served(settings, steps=int(seconds * 20), rate=20.0) as (client, pid):
         session = client.ask("GET", "/api/info").json["live"]

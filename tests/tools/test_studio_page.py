@@ -150,7 +150,7 @@ def test_a_file_that_is_too_large_is_refused_here(page: Page) -> None:
 
 
 def test_the_kind_can_be_another_one(page: Page) -> None:
-    """What was detected can be overruled: the same input is opened again."""
+    """Another kind can be chosen: the same input is opened again."""
     page.paste('{"a": 1}\n{"a": 1, "b": 2}\n')
     assert "snapshots (detected)" in page.text("#kind")
     page.opening(lambda: page.raw.select_option("#kind", "ndjson"))
@@ -173,7 +173,7 @@ def test_what_the_server_refuses_is_said(page: Page) -> None:
 
 
 def test_playing_begins_within_a_frame(page: Page) -> None:
-    """A frame is told the time at which it began, which may be before the press of the button: no time has passed."""
+    """A frame may begin before the press of the button: then no time has passed."""
     page.show("answer")
     page.scrub(0)
     page.raw.select_option("#speed", "0.25")
@@ -192,7 +192,7 @@ def test_playing_begins_within_a_frame(page: Page) -> None:
 
 
 def test_a_recording_is_played_to_its_end(page: Page) -> None:
-    """Play begins anew at the end, shows what comes in between, stops at the end, and can be paused."""
+    """Play restarts at the end, shows the steps in between, stops at the end, and can be paused."""
     page.show("answer")
     page.raw.select_option("#speed", "2")
     page.evaluate(COUNT)

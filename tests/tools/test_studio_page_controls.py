@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.support.browser import Page
 
 TESTS = Path(__file__).parent
-STATIC = TESTS.parent / "src" / "unspool" / "tools" / "studio" / "static"
+STATIC = TESTS.parents[1] / "src" / "unspool" / "tools" / "studio" / "static"
 SCHEMA = json.dumps({"title": "Trip", "type": "object"})
 GROWING = '{"a": 1}\n{"a": 1, "b": 2}\n'
 MANY = json.dumps({f"key{number}": number for number in range(60)}).encode()
@@ -75,7 +75,7 @@ NO_SCHEMA = f"!{SCHEMA_ASKED} && {says('schema', 'Schema')}"
 FOLLOWS, STAYS = "$('#follow').ariaPressed === 'true'", "$('#follow').ariaPressed === 'false'"
 
 
-# What is done, where that is more than a click or the press of a key.
+# The action, if it is more than a click or a key press.
 
 
 def filled(id: str, text: str) -> Callable[[Page], object]:
@@ -259,7 +259,7 @@ ELSEWHERE = {
 
 @pytest.mark.parametrize("name", WALKS)
 def test_every_control_does_what_it_is_for(page: Page, name: str) -> None:
-    """What comes of each is not so before, and is so after it was used."""
+    """The expected state is absent before the control is used, and present afterwards."""
     if name == "schema":
         pytest.importorskip("jsonschema_rs")
     page.open_input(SHOWN[name])

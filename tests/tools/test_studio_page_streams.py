@@ -33,7 +33,7 @@ PHONE = (360, 740)
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
-# What comes while it is watched; connections that break; sessions that are gone.
+# Live streams, broken connections, and dropped sessions.
 
 
 class Slow(BaseHTTPRequestHandler):
@@ -58,7 +58,7 @@ class Slow(BaseHTTPRequestHandler):
 
 @contextmanager
 def slow(*pieces: str) -> Generator[tuple[str, Callable[..., None]]]:
-    """The address of something slow, and what lets so many more pieces through."""
+    """The address of a slow stream, and a function that releases more of its pieces."""
     gate = threading.Semaphore(0)
     handler = type("Handler", (Slow,), {"pieces": tuple(piece.encode() for piece in pieces), "gate": gate})
     source = ThreadingHTTPServer(("127.0.0.1", 0), handler)
@@ -84,12 +84,12 @@ LINES = [json.dumps({"day": number, "text": "y" * 20}) + "\n" for number in rang
 
 
 def shows(page: Page, count: int) -> None:
-    """Wait until so many lines are shown."""
+    """Wait until the page shows this number of lines."""
     page.wait("text => document.querySelector('#text').textContent === text", "".join(LINES[:count]))
 
 
 def test_a_url_is_shown_as_it_comes(page: Page) -> None:
-    """At the end of what there is, the page follows; who looks at something else is left alone."""
+    """At its end the page follows the stream; at another step it stays there."""
     with slow(*LINES) as (url, release):
         release(2)
         watch_url(page, url)
@@ -445,7 +445,7 @@ def test_pictures(page: Page, tmp_path: Path, shape: str, size: tuple[int, int])
     for sample, share in (("trip", 0.5), ("snapshots", 0.5), ("broken", 1)):
         page.open_sample(sample)
         page.scrub(round(page.last * share))
-        for scheme in SCHEMES if wanted else SCHEMES[:1]:  # where nobody looks at them, that they can be made
+        for scheme in SCHEMES if wanted else SCHEMES[:1]:  # without a viewer, that they can be taken
             page.raw.emulate_media(color_scheme=scheme)
             path = folder / f"{sample}-{scheme}-{shape}.png"
             page.raw.screenshot(path=path, full_page=shape == "narrow")

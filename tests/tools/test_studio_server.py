@@ -15,15 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.studio import PATIENCE, Client, running, until
-from unspool.llm._sse import SSEDecoder
+from unspool.llm import SSEDecoder
 from unspool.patch import apply
 from unspool.tools.studio.document import diff
 from unspool.tools.studio.guard import HEADERS, Door
-from unspool.tools.studio.log import Log
-from unspool.tools.studio.session import Session
+from unspool.tools.studio.sessions import Log, Session
 from unspool.tools.studio.settings import Settings
-from unspool.tools.viewer.recordings import HEADER
-from unspool.tools.viewer.samples import SAMPLES, read
+from unspool.tools.viewer.recordings import HEADER, SAMPLES, read_sample
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -71,7 +69,7 @@ def test_the_difference_leads_from_one_document_to_the_other(old: Any, new: Any)
 
 @given(st.lists(st.tuples(st.text(max_size=6), PLAIN)), st.text(max_size=6))
 def test_a_text_that_goes_on_is_appended_to(members: list[tuple[str, Any]], more: str) -> None:
-    """What is already there is not sent again."""
+    """Unchanged parts are not sent again."""
     old = {**dict(members), "text": "Once", "items": [1]}
     new = {**old, "text": "Once" + more, "items": [1, more]}
     operations = diff(old, new)
@@ -84,7 +82,7 @@ def new_log(document: Any = None, patches: int = 1000, size: int = 10**6) -> Log
 
 
 def drained(log: Log, last: int | None, document: Any, most: int = 100) -> tuple[Any, list[int]]:
-    """What a client has that comes with `document` at the patch `last`: its document then, and the ids it got."""
+    """The document and the patch ids of a client that connects with `document` after the patch `last`."""
     decoder = SSEDecoder()
     ids: list[int] = []
     while (portion := log.after(last, most)) is not None:
@@ -160,7 +158,7 @@ def test_every_answer_says_what_a_browser_may_do_with_it(client: Client, method:
 
 
 def test_what_breaks_here_has_the_headers_too(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An answer about our own fault is no exception, and says nothing of what is inside."""
+    """Internal errors have them, too, and reveal nothing."""
 
     def broken(self: Session, query: object) -> None:
         raise ZeroDivisionError("inside")
@@ -172,7 +170,7 @@ def test_what_breaks_here_has_the_headers_too(client: Client, monkeypatch: pytes
 
 
 def test_a_stream_has_the_headers_too(client: Client) -> None:
-    """An answer that does not end is no exception, nor is one to what is no HTTP."""
+    """Streams have them, too, and so do responses to invalid HTTP."""
     with client.follow(client.session(text="1")) as follower:
         follower.read_until(lambda: bool(follower.status))
         lines = [line.decode().partition(": ") for line in follower.head.split(b"\r\n")[1:]]
@@ -214,7 +212,7 @@ def test_a_stream_has_the_headers_too(client: Client) -> None:
     ids=str,
 )
 def test_only_this_page_may_ask(client: Client, headers: dict[str, str], status: int) -> None:
-    """The Host must be the address that was bound, the Origin the same one, and no other site may be behind it."""
+    """The Host must be the bound address, the Origin must be the same, and the site must not be another one."""
     given = {name: value.format(port=client.port) for name, value in headers.items()}
     answer = client.ask("GET", "/api/info", headers=given)
     assert answer.status == status
@@ -254,7 +252,7 @@ def test_nothing_but_the_files_of_the_page_is_served(client: Client, path: str) 
 
 
 def test_files_have_their_types(client: Client) -> None:
-    """A browser is told not to guess, so the types must be right."""
+    """Browsers must not sniff, so the types must be right."""
     assert client.ask("GET", "/").headers["content-type"] == "text/html; charset=utf-8"
     assert client.ask("GET", "/static/api.js").headers["content-type"] == "text/javascript; charset=utf-8"
 
@@ -281,8 +279,8 @@ def test_a_studio_asks_for_its_token(allow_remote: bool) -> None:
 
 
 def test_without_the_token_no_session_is_seen_changed_or_followed() -> None:
-    """Whoever knows the id of one is still told nothing, and what to do is said: to programs as JSON, on the page as
-    text."""
+    """The id of a session is not enough. The response explains what to do: as JSON for programs, as text for the
+    page."""
     with running(QUICK) as server:
         owner, stranger = Client(server.url), Client(f"{Client(server.url).origin}/")
         session = owner.session(text="[1]")
@@ -300,7 +298,7 @@ def test_without_the_token_no_session_is_seen_changed_or_followed() -> None:
             assert (follower.status, follower.document) == (b"403", None)
         page = stranger.ask("GET", "/")
         assert page.headers["content-type"] == "text/plain; charset=utf-8"
-        assert b"the address that `unspool studio` has printed" in page.body
+        assert b"the address that `unspool studio` printed" in page.body
         assert owner.document(session)["is_finished"]
         assert len(server.studio.sessions) == 1
 
@@ -348,7 +346,7 @@ def test_a_name_that_is_not_ours_is_not_answered_to(bound: str, host: str, is_kn
 
 
 def test_a_body_that_is_too_long_is_refused() -> None:
-    """Whether its length is told before or not; and the sender gets to see the answer."""
+    """With and without a declared length; and the client receives the response."""
     with running(replace(QUICK, body=1000, drained=100_000)) as server:
         client = Client(server.url)
         assert client.ask("POST", "/api/sessions", b"[" + b" " * 998 + b"]").status == 201
@@ -405,7 +403,7 @@ def test_texts_make_room_too() -> None:
 
 
 def test_streams_are_counted() -> None:
-    """More than so many at once are not taken."""
+    """The number of streams is limited."""
     with running(replace(QUICK, streams=2)) as server:
         client = Client(server.url)
         session = client.session(text="1")
@@ -449,10 +447,10 @@ SNAPSHOTS = '{"a": "x"}\n{"a": "xy"}\n{"a": "xyz", "b": 1}\n'
         ({"text": TRIP}, "json", ["json"]),
         ({"text": '{"a": 1}\n{"a": 2}\n{"b": 3}\n', "kind": "ndjson"}, "ndjson", ["json"]),
         ({"text": 'data: {"a": \n\ndata: 1}\n\n'}, "sse", ["json"]),
-        ({"text": read("weather-tools").decode()}, "sse", ["reasoning", "content", "call 0", "call 1"]),
+        ({"text": read_sample("weather-tools").decode()}, "sse", ["reasoning", "content", "call 0", "call 1"]),
         ({"text": '{"message": {"content": "Hi"}, "done": false}\n', "format": "ollama"}, "chunks", ["content"]),
         ({"text": SNAPSHOTS}, "snapshots", ["json"]),
-        ({"text": read("trip").decode(), "kind": "recording"}, "sse", ["content"]),
+        ({"text": read_sample("trip").decode(), "kind": "recording"}, "sse", ["content"]),
         ({"text": "```json\n[1]\n```", "extract": True}, "json", ["json"]),
         ({"text": ""}, "json", []),
         *[({"sample": name}, None, None) for name in SAMPLES],
@@ -460,7 +458,7 @@ SNAPSHOTS = '{"a": "x"}\n{"a": "xy"}\n{"a": "xyz", "b": 1}\n'
     ids=lambda value: str(value)[:40],
 )
 def test_every_kind_of_input_is_read(client: Client, body: Any, kind: str | None, tracks: list[str] | None) -> None:
-    """What it is is found out, or told; each has a document, and a view of every step."""
+    """The kind is detected or given; each has a document, and a view of every step."""
     session = client.session(**body)
     document = client.document(session)
     if kind is not None:
@@ -545,7 +543,7 @@ def test_half_of_a_surrogate_pair_is_no_reason_to_fail(client: Client) -> None:
 
 
 def test_a_recording_that_breaks_off_is_shown_as_far_as_it_goes(client: Client) -> None:
-    """What came before stays, and the problem has the number of the line."""
+    """The steps before it stay, and the problem has the number of the line."""
     lines = [HEADER, '{"t": 0.5, "text": "[1, 2"}\n', '{"t": 0.1, "text": "]"}\n']
     session = client.session(text="".join(lines))
     document = client.document(session)
@@ -557,7 +555,7 @@ def test_a_recording_that_breaks_off_is_shown_as_far_as_it_goes(client: Client) 
 
 
 def test_a_schema_is_given_changed_and_taken_away(client: Client) -> None:
-    """The typed value at any step, what is missing and what is wrong; followers are told that there is one."""
+    """The typed value at any step, with missing paths and problems; followers learn that there is a schema."""
     session = client.session(text=TRIP, cut=5)
     path = f"/api/sessions/{session}/schema"
     with client.follow(session) as follower:

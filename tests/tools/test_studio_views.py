@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from unspool import MISSING, FragmentParser, SnapshotChunker, create_state, parse_chunk
 from unspool.patch import apply
 from unspool.select import compile as pattern
-from unspool.tools.studio.query import Query, query_of
-from unspool.tools.studio.session import Reading, Session
-from unspool.tools.viewer.inputs import Guess, InputKind, Item, Piece
-from unspool.tools.viewer.samples import read
+from unspool.tools.studio.requests import Query, SessionOptions, query_of
+from unspool.tools.studio.sessions import Session
+from unspool.tools.viewer.inputs import Guess, InputKind
+from unspool.tools.viewer.recordings import read_sample
 from unspool.tools.viewer.timeline import Timeline
+from unspool.tools.viewer.tracks import Item, TrackPiece
 
 TRIP = '{"title": "Trip to Fuji", "days": [{"subtitle": "Day 1", "n": 1}, {"subtitle": "Day 2", "n": 2}], "ok": true}'
 VALUES = st.recursive(
@@ -27,7 +28,7 @@ VALUES = st.recursive(
 
 
 def loaded(data: bytes | str, **options: Any) -> Session:
-    session = Session("id", "title", Reading(**options), is_live=False)
+    session = Session("id", "title", SessionOptions(**options), is_live=False)
     session.load(data.encode() if isinstance(data, str) else data)
     return session
 
@@ -141,7 +142,7 @@ def test_a_time_is_the_last_step_before_it() -> None:
 
 def test_a_message_has_its_facts_and_its_tracks() -> None:
     """Who speaks, why it ended, what it calls; each track by its name, and JSON first unless one is asked for."""
-    session = loaded(read("weather-tools"))
+    session = loaded(read_sample("weather-tools"))
     view = seen(session)
     assert view["track"] == "call 0"
     assert (
@@ -185,10 +186,10 @@ def test_the_end_of_the_text_may_tell_something() -> None:
 def test_a_text_that_begins_anew_is_shown_without_what_was_taken_back() -> None:
     """Everything in it is new, and offsets count from where it begins."""
     timeline = Timeline(Guess(InputKind.CHUNKS), patches=True)
-    timeline.add(0.0, Item((Piece("call 0", '{"a": 1, '),)))
-    timeline.add(0.1, Item((Piece("call 0", '{"b": [', restarts=True),)))
-    timeline.add(0.2, Item((Piece("call 0", "}"),)))
-    session = Session("id", "title", Reading(), is_live=False)
+    timeline.add(0.0, Item((TrackPiece("call 0", '{"a": 1, '),)))
+    timeline.add(0.1, Item((TrackPiece("call 0", '{"b": [', restarts=True),)))
+    timeline.add(0.2, Item((TrackPiece("call 0", "}"),)))
+    session = Session("id", "title", SessionOptions(), is_live=False)
     session.timeline = timeline
     view = seen(session, 2)
     assert view["text"] == {"start": 0, "length": 7, "new_from": 0, "chars": '{"b": [', "error_at": None}
@@ -249,7 +250,7 @@ def test_snapshots_are_shown_with_what_is_open_what_waits_and_why() -> None:
 
 
 def test_a_snapshot_that_contradicts_says_so() -> None:
-    """And so does one that is no JSON."""
+    """And so does invalid JSON."""
     session = loaded('{"a": "Trip"}\n{"a": "Jour"}\n{"a": \n', kind=InputKind.SNAPSHOTS)
     assert "differs from the written text" in seen(session, 2)["snapshot"]["why"]
     assert "not a JSON value" in seen(session, 3)["snapshot"]["why"]
@@ -257,7 +258,7 @@ def test_a_snapshot_that_contradicts_says_so() -> None:
 
 
 def test_long_things_are_clipped() -> None:
-    """Whatever comes, a view stays small."""
+    """Views stay small for all inputs."""
     wide = json.dumps({"key": "x" * 100_000, "items": [[number] for number in range(2000)]})
     view = seen(loaded(wide, cut=10**6), 1)
     assert len(json.dumps(view)) < 120_000
@@ -282,5 +283,5 @@ def test_long_things_are_clipped() -> None:
     ids=str,
 )
 def test_a_query_is_read(query: dict[str, str], expected: Query) -> None:
-    """What is not said is as the page begins; what is too much is less."""
+    """Missing parameters have the defaults of the page; large ones are capped."""
     assert query_of(query) == expected

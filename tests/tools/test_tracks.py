@@ -18,15 +18,12 @@ from tests.support.inputs import timeline_of
 from unspool import FragmentParser, Options, Path, create_state, finalize, parse_chunk
 from unspool._tree.nodes import ContainerNode, ObjectNode, StringNode
 from unspool.select import compile as compile_pattern
-from unspool.tools.viewer import fields as fields_module
 from unspool.tools.viewer import tracks as tracks_module
-from unspool.tools.viewer.fields import Fields, Selection
-from unspool.tools.viewer.inputs import Guess, InputKind, Item, Piece
-from unspool.tools.viewer.natures import Nature, told_by
+from unspool.tools.viewer.inputs import Guess, InputKind
+from unspool.tools.viewer.recordings import SAMPLES, SampleError, find_sample, read_sample
 from unspool.tools.viewer.rows import picked, window
-from unspool.tools.viewer.samples import SAMPLES, SampleError, find, read
 from unspool.tools.viewer.timeline import Timeline
-from unspool.tools.viewer.tracks import Track
+from unspool.tools.viewer.tracks import Fields, Item, Nature, Selection, Track, TrackPiece, told_by
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,27 +37,27 @@ TEXTS = st.one_of(strategies.documents(small=True), strategies.broken_documents(
 
 
 @st.composite
-def histories(draw: DrawFn) -> list[tuple[int, Piece]]:
-    """Pieces of a text, each with its step; now and then the text begins anew."""
-    pieces: list[Piece] = []
+def histories(draw: DrawFn) -> list[tuple[int, TrackPiece]]:
+    """Pieces of a text, each with its step; some of them restart the text."""
+    pieces: list[TrackPiece] = []
     for _ in range(draw(st.integers(1, 3))):
         text, fragments = draw(strategies.cut(TEXTS))
         if draw(st.booleans()):
             fragments = fragments[: draw(st.integers(0, len(fragments)))]
         as_bytes = draw(st.booleans()) and text.isascii()
         pieces += [
-            Piece("json", fragment.encode() if as_bytes else fragment, restarts=index == 0)
+            TrackPiece("json", fragment.encode() if as_bytes else fragment, restarts=index == 0)
             for index, fragment in enumerate(fragments)
         ]
     steps = accumulate([draw(st.integers(1, 3)) for _ in pieces]) if len(pieces) < 12 else range(1, len(pieces) + 1)
     return list(zip(steps, pieces, strict=True))
 
 
-def text_of(piece: Piece) -> str:
+def text_of(piece: TrackPiece) -> str:
     return piece.fragment if isinstance(piece.fragment, str) else piece.fragment.decode()
 
 
-def counted(history: list[tuple[int, Piece]], step: int) -> str:
+def counted(history: list[tuple[int, TrackPiece]], step: int) -> str:
     """The text that counts at a step: what came since it last began."""
     text = ""
     for at, piece in history:
@@ -69,7 +66,7 @@ def counted(history: list[tuple[int, Piece]], step: int) -> str:
     return text
 
 
-def track_of(history: list[tuple[int, Piece]], **options: Any) -> Track:
+def track_of(history: list[tuple[int, TrackPiece]], **options: Any) -> Track:
     track = Track("json", Nature.JSON, **options)
     for step, piece in history:
         assert track.add(step, piece) == text_of(piece)
@@ -85,10 +82,10 @@ def fresh(text: str) -> ParserState:
 
 @given(histories(), st.sampled_from([1, 2, 3, 7, 4096]), st.randoms(use_true_random=False))
 def test_a_state_of_the_past_is_that_of_the_text_up_to_there(
-    history: list[tuple[int, Piece]], most_kept: int, random: Any
+    history: list[tuple[int, TrackPiece]], most_kept: int, random: Any
 ) -> None:
     """`state_at(n)` equals a fresh parse of what had come, however many states are kept, in any order of asking."""
-    with mock.patch.object(tracks_module, "MOST_KEPT", most_kept):
+    with mock.patch.object(tracks_module, "MAX_KEPT", most_kept):
         track = track_of(history)
         last = history[-1][0] if history else 0
         steps = list(range(last + 2))
@@ -102,10 +99,10 @@ def test_a_state_of_the_past_is_that_of_the_text_up_to_there(
 
 
 def test_looking_leaves_nothing_behind() -> None:
-    """What was shown of a state stays with it, so those that are kept for later are not handed out; nor is a long piece
-    read twice for that."""
+    """A state remembers the values it has shown, so kept states are not handed out. A long piece is still parsed
+    only once."""
     pieces = ['{"a": [1', ", 2", ", 3, ", '"' + "x" * 50 + '"', ", 4", ", 5]}"]
-    track = track_of([(step, Piece("json", piece)) for step, piece in enumerate(pieces, 1)])
+    track = track_of([(step, TrackPiece("json", piece)) for step, piece in enumerate(pieces, 1)])
     with mock.patch.object(tracks_module, "LONG", 40):
         for step in (*range(1, 7), *reversed(range(1, 7))):
             is_kept = any(track.state_at(step) is kept for kept in track._kept)
@@ -115,12 +112,13 @@ def test_looking_leaves_nothing_behind() -> None:
 
 @pytest.mark.parametrize("most", [2, 4096])
 def test_a_step_that_brings_nothing_changes_nothing(most: int) -> None:
-    """What did not change is the same node at two steps, whichever is looked at first, also if both are made again."""
+    """Unchanged nodes are the same object at two steps, in any order of looking, also if both are computed again."""
     history = [
-        (step, Piece("json", piece)) for step, piece in enumerate(["[[1", ", ", " ", " ", "2, ", " ", "3]", " "], 1)
+        (step, TrackPiece("json", piece))
+        for step, piece in enumerate(["[[1", ", ", " ", " ", "2, ", " ", "3]", " "], 1)
     ]
     for is_backwards in (False, True):
-        with mock.patch.object(tracks_module, "MOST_KEPT", most):
+        with mock.patch.object(tracks_module, "MAX_KEPT", most):
             track = track_of(history)
         for step in (3, 4, 6, 8):
             steps = (step - 1, step) if is_backwards else (step, step - 1)
@@ -129,7 +127,7 @@ def test_a_step_that_brings_nothing_changes_nothing(most: int) -> None:
 
 
 @given(histories())
-def test_after_the_end_the_state_is_the_final_one(history: list[tuple[int, Piece]]) -> None:
+def test_after_the_end_the_state_is_the_final_one(history: list[tuple[int, TrackPiece]]) -> None:
     """The end is a step of its own; the one before it shows what was open then."""
     track = track_of(history)
     last = history[-1][0] if history else 0
@@ -139,7 +137,7 @@ def test_after_the_end_the_state_is_the_final_one(history: list[tuple[int, Piece
 
 
 @given(histories(), st.integers(0, 60), st.integers(0, 60))
-def test_any_window_of_the_text(history: list[tuple[int, Piece]], start: int, size: int) -> None:
+def test_any_window_of_the_text(history: list[tuple[int, TrackPiece]], start: int, size: int) -> None:
     """`text(start, stop)` is a slice of everything that came, also of what was taken back."""
     track = track_of(history)
     whole = "".join([text_of(piece) for _, piece in history])
@@ -160,7 +158,7 @@ def test_json_or_prose(blank: str, rest: str, data: st.DataObject) -> None:
     """The first that is not blank tells, and with brackets what is in them; it makes no difference how it is cut."""
     track = Track("content")
     for step, fragment in enumerate(data.draw(strategies.cuttings(blank + rest)), 1):
-        track.add(step, Piece("content", fragment))
+        track.add(step, TrackPiece("content", fragment))
     track.end(99)
     assert track.is_json == (rest in ("{}", "[1]", "[]", "[1, 2", '["a') or rest.startswith("```"))
     assert track.extract == rest.startswith("```")
@@ -173,7 +171,10 @@ def test_json_or_prose(blank: str, rest: str, data: st.DataObject) -> None:
 def test_bytes_may_be_cut_inside_a_character() -> None:
     """The text has the character once it is whole."""
     track = Track("json", Nature.JSON)
-    assert [track.add(step, Piece("json", byte)) for step, byte in enumerate([b'"\xc3', b'\xa9"'], 1)] == ['"', 'é"']
+    assert [track.add(step, TrackPiece("json", byte)) for step, byte in enumerate([b'"\xc3', b'\xa9"'], 1)] == [
+        '"',
+        'é"',
+    ]
     assert track.state.value == "é"
     assert (track.text(), track.size, track.length) == ('"é"', 4, 3)
 
@@ -267,7 +268,7 @@ def spans(text: str) -> list[tuple[int, int | None]]:
 def test_when_each_field_was_seen_and_complete(
     cutting: tuple[str, list[str]], is_cut_off: bool, data: st.DataObject
 ) -> None:
-    """First, complete and size, judged by parsing every prefix anew; the size is that of the JSON text, in bytes."""
+    """First, complete and size, compared with a parse of every prefix; the size is that of the JSON text, in bytes."""
     _, fragments = cutting
     if is_cut_off:
         fragments = fragments[: data.draw(st.integers(0, len(fragments)))]
@@ -304,7 +305,7 @@ def test_when_each_field_was_seen_and_complete(
 def test_of_many_fields_those_in_arrays_are_left_out() -> None:
     """Members of objects that are in no array are kept. How many more there were is known, all leaves are counted, and
     what is kept closes as it should."""
-    with mock.patch.object(fields_module, "MOST_FIELDS", 3):
+    with mock.patch.object(tracks_module, "MAX_FIELDS", 3):
         fields, parser = Fields(), FragmentParser()
         for step, text in enumerate(['{"a": [1, [2, {"x": 3}], 4], "b": {"c": "x"', '}, "d": [5], "e": 6}'], 1):
             fields.take(step, text, parser.feed(text))
@@ -317,7 +318,7 @@ def test_of_many_fields_those_in_arrays_are_left_out() -> None:
 
 def test_there_is_an_end_to_members_too() -> None:
     """Of an object that is larger still, the first ones are kept; the leaves are counted all the same."""
-    with mock.patch.multiple(fields_module, MOST_FIELDS=3, MOST_MEMBERS=5):
+    with mock.patch.multiple(tracks_module, MAX_FIELDS=3, MAX_MEMBERS=5):
         fields, parser = Fields(), FragmentParser()
         text = json.dumps({str(number): number for number in range(9)})
         fields.take(1, text, parser.feed(text))
@@ -353,7 +354,7 @@ def test_a_timeline_tells_what_a_parser_tells(cutting: tuple[str, list[str]]) ->
     timeline = Timeline(Guess(InputKind.JSON))
     news: list[str] = []
     for step, fragment in enumerate(fragments, 1):
-        assert timeline.add(step / 10, Item((Piece("json", fragment),))) == step
+        assert timeline.add(step / 10, Item((TrackPiece("json", fragment),))) == step
         news += map(repr, timeline.news.get("json", []))
         assert timeline.sizes[step] == len("".join(fragments[:step]))
     end = timeline.finish(9.0)
@@ -370,11 +371,11 @@ def test_a_timeline_tells_what_a_parser_tells(cutting: tuple[str, list[str]]) ->
 
 @given(st.integers(0, 3), strategies.cut(strategies.documents(small=True)))
 def test_fields_of_content_that_is_blank_at_first(blanks: int, cutting: tuple[str, list[str]]) -> None:
-    """What turns out late to be JSON has the fields, and the sizes, of the same text in one piece."""
+    """A text that turns out late to be JSON has the same fields and sizes as in one piece."""
     text, fragments = cutting
     timeline = Timeline(Guess(InputKind.CHUNKS))
     for fragment in [" "] * blanks + fragments:
-        timeline.add(0.0, Item((Piece("content", fragment),)))
+        timeline.add(0.0, Item((TrackPiece("content", fragment),)))
     timeline.finish(0.0)
     if told_by(text, is_all=True) is Nature.PROSE:
         assert text.lstrip()[:1] != "{"
@@ -385,10 +386,10 @@ def test_fields_of_content_that_is_blank_at_first(blanks: int, cutting: tuple[st
 
 
 def test_a_text_that_begins_anew_has_new_fields() -> None:
-    """What was taken back is no field any more."""
+    """A restart removes the fields before it."""
     timeline = Timeline(Guess(InputKind.CHUNKS))
-    timeline.add(0.0, Item((Piece("call 0", '{"a": 1, "b"'),)))
-    timeline.add(1.0, Item((Piece("call 0", '{"c": [2]}', restarts=True),)))
+    timeline.add(0.0, Item((TrackPiece("call 0", '{"a": 1, "b"'),)))
+    timeline.add(1.0, Item((TrackPiece("call 0", '{"c": [2]}', restarts=True),)))
     timeline.finish(1.0)
     assert [(str(field.path), field.first, field.complete) for field in timeline.fields["call 0"].listed] == [
         ("$", 2, 2),
@@ -413,16 +414,18 @@ def test_documents_one_after_the_other() -> None:
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_sample_is_a_recording(name: str) -> None:
     """Each can be read, has times, and is about what its name says."""
-    timeline = timeline_of(read(name))
+    timeline = timeline_of(read_sample(name))
     assert timeline.is_timed
     assert 1 < timeline.duration < 7
     assert bool(timeline.notes) == (name in ("broken", "cut-off"))
-    assert find(name).name == f"{name}.jsonl"
+    assert find_sample(name).name == f"{name}.jsonl"
 
 
 def test_the_two_that_are_compared_say_the_same() -> None:
     """Only the order of the fields differs."""
-    one, two = [timeline_of(read(name)).tracks["content"].state.result for name in ("unordered-a", "unordered-b")]
+    one, two = [
+        timeline_of(read_sample(name)).tracks["content"].state.result for name in ("unordered-a", "unordered-b")
+    ]
     assert one == two
     assert json.dumps(one) != json.dumps(two)
 
@@ -430,4 +433,4 @@ def test_the_two_that_are_compared_say_the_same() -> None:
 def test_a_sample_that_is_not_there() -> None:
     """The error names those that are."""
     with pytest.raises(SampleError, match="there is no sample 'x'; there are trip, weather-tools"):
-        find("x")
+        find_sample("x")

@@ -1,4 +1,4 @@
-"""viewer/inputs.py and viewer/opening.py: what an input is, told by how it begins, and what it brings, however cut."""
+"""viewer/inputs.py: the kind of an input is detected by its start, and its items do not depend on how it is cut."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from tests.support import strategies
 from tests.support.inputs import CALLED, INPUTS, SNAPSHOTS, TRIP, recorded, sse, timeline_of
 from unspool import FragmentParser
 from unspool.llm import Config
-from unspool.tools.viewer.inputs import Guess, InputKind, Item, guess
-from unspool.tools.viewer.opening import ENOUGH, Opening
+from unspool.tools.viewer.inputs import ENOUGH, Guess, InputDecoder, InputKind, guess
 from unspool.tools.viewer.recordings import HEADER, RecordingError
+from unspool.tools.viewer.tracks import Item
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from unspool.tools.viewer.opening import TimedItem
+    from unspool.tools.viewer.inputs import TimedItem
 
 EXACT = {InputKind.CHUNKS, InputKind.SSE, InputKind.SNAPSHOTS}  # whose items do not depend on the cutting
 
 
 def opened(pieces: Iterable[bytes], kind: InputKind | None = None, **options: Any) -> tuple[Guess, list[TimedItem]]:
-    opening = Opening(kind, **options)
+    opening = InputDecoder(kind, **options)
     items = [item for piece in pieces for item in opening.feed(0.0, piece)] + opening.close(0.0)
     assert opening.found is not None
     return opening.found, items
@@ -45,7 +45,7 @@ def texts(items: Iterable[TimedItem]) -> dict[str, str]:
 
 
 def shape(item: Item) -> tuple[object, ...]:
-    """What is to be the same under every cutting; of the message, what is to be seen."""
+    """The part of an item that is the same for every cutting."""
     message = None if item.message is None else item.message.dump()
     return item.pieces, item.raw, item.open, item.waiting, item.problem, message
 
@@ -86,7 +86,7 @@ HEADS = st.one_of(
 
 @given(HEADS, st.binary(max_size=30))
 def test_an_answer_on_a_head_is_that_on_a_longer_one(head: bytes, more: bytes) -> None:
-    """Whatever an input begins with: what was told about it is told about every longer head of it."""
+    """A guess about a head is the guess about every longer head."""
     known: Guess | None = None
     data = head + more
     for size in range(len(data) + 1):
@@ -166,26 +166,26 @@ def test_what_the_inputs_say() -> None:
 
 
 def test_times_of_a_recording() -> None:
-    """A recording has the times that were noted down, whoever reads it and when; its end is that of the last one."""
+    """A recording has its own times, whenever it is read; it ends at its last time."""
     for is_live in (False, True):
-        opening = Opening(is_live=is_live)
+        opening = InputDecoder(is_live=is_live)
         items = [*opening.feed(100.0, INPUTS["recording of json"].data), *opening.close(200.0)]
         assert [time for time, _ in items] == [0.0, 0.1, 0.2]
-    opening = Opening(is_live=True)
+    opening = InputDecoder(is_live=True)
     items = [*opening.feed(0.0, INPUTS["recording of chat"].data), *opening.close(200.0)]
     assert items[-1].time == items[-2].time < 10
 
 
 def test_times_of_what_is_live() -> None:
-    """What is watched while it comes has the times at which it came: also what was held back to see what it is."""
-    opening = Opening(is_live=True)
+    """A live input has the times of its arrival, also for bytes that were buffered to detect its kind."""
+    opening = InputDecoder(is_live=True)
     items = [*opening.feed(1.0, b'{"a"'), *opening.feed(2.0, b": [\n"), *opening.feed(3.0, b"1]}"), *opening.close(4.0)]
     assert [(time, item.pieces[0].fragment) for time, item in items] == [(1.0, b'{"a"'), (2.0, b": [\n"), (3.0, b"1]}")]
 
 
 def test_settling() -> None:
-    """When nobody can wait any longer, what came decides; afterwards there is nothing to decide."""
-    opening = Opening(is_live=True)
+    """`settle` decides by the bytes so far; later calls do nothing."""
+    opening = InputDecoder(is_live=True)
     assert opening.feed(0.0, b'{"a": "b') == []
     assert [item.pieces[0].fragment for _, item in opening.settle()] == [b'{"a": "b']
     assert opening.settle() == []
@@ -194,7 +194,7 @@ def test_settling() -> None:
 
 def test_enough_is_enough() -> None:
     """A line that does not end does not hold everything back."""
-    opening = Opening()
+    opening = InputDecoder()
     line = b'{"a": "' + b"x" * ENOUGH
     assert opening.feed(0.0, line[:-100]) == []
     assert len(opening.feed(0.0, line[-100:])) == 2
@@ -202,8 +202,8 @@ def test_enough_is_enough() -> None:
 
 @pytest.mark.parametrize("kind", [InputKind.JSON, InputKind.NDJSON, InputKind.SNAPSHOTS, InputKind.CHUNKS])
 def test_what_is_given_is_not_waited_for(kind: InputKind) -> None:
-    """Whoever says what it is does not wait, unless it may be a recording, after all."""
-    opening = Opening(kind)
+    """A given kind is used at once, unless the input may be a recording."""
+    opening = InputDecoder(kind)
     opening.feed(0.0, b'{"unspool_recor')
     assert opening.found is None
     opening.feed(0.0, b"t")
@@ -220,16 +220,16 @@ def test_a_given_kind_holds() -> None:
 
 
 def test_a_recording_that_is_none() -> None:
-    """Whoever says that it is a recording is told if it is not."""
+    """An input that is not a recording is an error if the kind says so."""
     with pytest.raises(RecordingError, match="begins with its header"):
         opened([INPUTS["json"].data], InputKind.RECORDING)
 
 
 def test_a_broken_recording() -> None:
-    """What came before the line that is wrong is delivered first."""
+    """Items before an invalid line are delivered first."""
     data = recorded(b'{"a": [1, 2]}', 4)
     lines = data.split(b"\n")
-    opening = Opening()
+    opening = InputDecoder()
     broken = b"\n".join([*lines[:3], b'{"t": "soon", "text": "x"}', *lines[3:]])
     items = opening.feed(0.0, broken)
     assert texts(items) == {"json": '{"a": [1'}
@@ -245,7 +245,7 @@ def test_inputs_with_nothing_in_them(data: bytes) -> None:
 
 
 def test_problems_are_told_with_their_item() -> None:
-    """A chunk that is none, and a snapshot that cannot follow, are told where they are; the others are read."""
+    """Invalid chunks and impossible snapshots are reported with their places; the others are read."""
     chunks = INPUTS["chat"].data.split(b"\n")
     _, items = opened([b"\n".join([chunks[0], b"oops", *chunks[1:]])])
     assert [item.problem for _, item in items if item.problem] == ["a chunk that is not JSON: line 2"]
@@ -266,7 +266,7 @@ def test_the_config_reaches_the_message() -> None:
 @given(strategies.documents(small=True), st.integers(1, 9))
 @settings(max_examples=30)
 def test_cutting_text(text: str, size: int) -> None:
-    """With `cut`, JSON comes in fragments of so many bytes; read one after another they are the document."""
+    """With `cut`, JSON comes in fragments of `cut` bytes; joined, they are the document."""
     found, items = opened([text.encode()], InputKind.JSON, cut=size)
     assert found.kind is InputKind.JSON
     parser, whole = FragmentParser(), FragmentParser()

@@ -1,4 +1,4 @@
-"""viewer/messages.py: the message after each step. Not each state is kept, and nobody can tell."""
+"""viewer/timeline.py: the message after each step, although only some states are kept."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 
 from tests.support.inputs import timeline_of
 from unspool.llm import MessageStream
-from unspool.tools.viewer import messages as messages_module
-from unspool.tools.viewer.inputs import Guess, InputKind, Item, unpacker_for
-from unspool.tools.viewer.natures import Nature, call_of, nature_of
+from unspool.tools.viewer import timeline as timeline_module
+from unspool.tools.viewer.inputs import Guess, InputKind, unpacker_for
 from unspool.tools.viewer.timeline import Timeline
+from unspool.tools.viewer.tracks import Item, Nature, call_of, nature_of
 
 if TYPE_CHECKING:
-    from unspool.llm._state import MessageState
+    from unspool.llm._message import MessageState
 
 
 def chunk(reason: str | None = None, **delta: Any) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def chunk(reason: str | None = None, **delta: Any) -> dict[str, Any]:
 
 
 def calls(count: int) -> list[dict[str, Any]]:
-    """A message with so many calls, each in two chunks; between them something that is no chunk."""
+    """A message with `count` calls, each in two chunks, with an invalid chunk between them."""
     chunks: list[dict[str, Any]] = [chunk(role="assistant", content="Well.")]
     for index in range(count):
         call = {"index": index, "id": f"call_{index}", "function": {"name": f"tool {index}", "arguments": '{"n": '}}
@@ -44,8 +44,8 @@ def walked(count: int, most: int, fewest: int) -> tuple[Timeline, list[MessageSt
     """A timeline with small limits, and the states that were handed to it."""
     unpacker = unpacker_for(Guess(InputKind.CHUNKS, "openai-chat"))
     items = [*unpacker.feed(lines(calls(count))), *unpacker.close()]
-    limits = {"MOST_CALLS": most, "FEWEST_KEPT": fewest}
-    with mock.patch.multiple(messages_module, **cast("Any", limits)):
+    limits = {"MAX_CALLS": most, "MIN_KEPT": fewest}
+    with mock.patch.multiple(timeline_module, **cast("Any", limits)):
         timeline = Timeline(Guess(InputKind.CHUNKS, "openai-chat"))
         for number, item in enumerate(items, 1):
             timeline.add(float(number), item)
@@ -77,7 +77,7 @@ def test_what_is_kept_does_not_grow_with_the_square_of_the_calls() -> None:
 def test_a_message_that_breaks_off_is_not_finished_by_looking_at_it() -> None:
     """The last step of a timeline brings no chunk, and says nothing about the message either."""
     unpacker = unpacker_for(Guess(InputKind.CHUNKS, "openai-chat"))
-    with mock.patch.multiple(messages_module, MOST_CALLS=1, FEWEST_KEPT=1):
+    with mock.patch.multiple(timeline_module, MAX_CALLS=1, MIN_KEPT=1):
         timeline = Timeline(Guess(InputKind.CHUNKS, "openai-chat"))
         for item in unpacker.feed(lines(calls(5)[:6])):
             timeline.add(1.0, item)

@@ -19,25 +19,13 @@ from hypothesis import strategies as st
 from tests.support import strategies
 from tests.support.inputs import timeline_of
 from unspool.tools.cli.commands.profile import comparison_lines, waterfall_lines
-from unspool.tools.viewer import fields
+from unspool.tools.viewer import tracks
+from unspool.tools.viewer.drawings import Report, draw, draw_inside, page
 from unspool.tools.viewer.escaping import cells
-from unspool.tools.viewer.html import Report, page
 from unspool.tools.viewer.inputs import InputKind
-from unspool.tools.viewer.samples import read
-from unspool.tools.viewer.svg import draw, draw_inside
+from unspool.tools.viewer.recordings import read_sample
 from unspool.tools.viewer.timeline import Timeline
-from unspool.tools.viewer.waterfall import (
-    LEAVES,
-    Axis,
-    Bar,
-    Tick,
-    Usable,
-    Waterfall,
-    aligned,
-    compare,
-    layout,
-    spelled,
-)
+from unspool.tools.viewer.waterfall import LEAVES, Axis, Bar, Tick, Usable, Waterfall, aligned, compare, layout, spelled
 
 SVG = "{http://www.w3.org/2000/svg}"
 NAUGHTY = [
@@ -74,11 +62,11 @@ def drawn(*bars: Bar, total: float = 10.0, unit: str = "seconds") -> Waterfall:
 
 
 @given(strategies.values(), st.integers(0, 5), st.integers(1, 40))
-def test_every_field_has_its_bar_or_is_counted(value: Any, most_items: int, cut: int) -> None:
+def test_every_field_has_its_bar_or_is_counted(value: Any, max_items: int, cut: int) -> None:
     """Bars, folded items and what is left out are all fields there are, in document order."""
     timeline = timeline_for(value, cut)
     listed = timeline.fields["json"].listed
-    waterfall = layout(timeline, most_items=most_items)
+    waterfall = layout(timeline, max_items=max_items)
     assert sum([bar.folded or 1 for bar in waterfall.bars]) + waterfall.left_out == len(listed)
     order = {id(field): place for place, field in enumerate(listed)}
     places: list[int] = []
@@ -95,22 +83,22 @@ def test_every_field_has_its_bar_or_is_counted(value: Any, most_items: int, cut:
 
 
 @given(strategies.values(), st.integers(0, 5))
-def test_items_are_folded_by_their_place(value: Any, most_items: int) -> None:
+def test_items_are_folded_by_their_place(value: Any, max_items: int) -> None:
     """The first items of an array are shown; of the others there is one row, unless it would stand for one."""
-    bars = layout(timeline_for(value), most_items=most_items).bars
+    bars = layout(timeline_for(value), max_items=max_items).bars
     for bar in bars:
         if bar.folded:
             assert bar.label == f"{bar.folded} more"
-            assert bar.path.endswith(f"[{most_items}]")
+            assert bar.path.endswith(f"[{max_items}]")
     shown = [
         int(bar.path.rsplit("[", 1)[1][:-1]) for bar in bars if re.search(r"\[\d+\]$", bar.path) and not bar.folded
     ]
-    assert all(index <= most_items for index in shown)
+    assert all(index <= max_items for index in shown)
 
 
 def test_nested_arrays_fold_each_on_its_own() -> None:
-    """What is inside of folded items is not shown, and counted; an inner array folds where it is shown."""
-    waterfall = layout(timeline_for({"a": [[1, 2, 3, 4], [5], [6], [7, 8]], "b": 1}), most_items=1)
+    """The content of folded items is counted, not shown; a visible inner array folds, too."""
+    waterfall = layout(timeline_for({"a": [[1, 2, 3, 4], [5], [6], [7, 8]], "b": 1}), max_items=1)
     assert [(bar.label, bar.depth, bar.folded) for bar in waterfall.bars] == [
         ("$", 0, 0),
         ("a", 1, 0),
@@ -125,8 +113,8 @@ def test_nested_arrays_fold_each_on_its_own() -> None:
 
 def test_an_array_knows_of_items_that_were_not_kept() -> None:
     """Of very large documents only the first items are kept; the folded row stands for all items nevertheless."""
-    with mock.patch.object(fields, "MOST_FIELDS", 6):
-        waterfall = layout(timeline_for({"a": [[n] for n in range(9)], "b": 1}, cut=3), most_items=1)
+    with mock.patch.object(tracks, "MAX_FIELDS", 6):
+        waterfall = layout(timeline_for({"a": [[n] for n in range(9)], "b": 1}, cut=3), max_items=1)
     assert [(bar.label, bar.folded) for bar in waterfall.bars] == [
         ("$", 0),
         ("a", 0),
@@ -147,8 +135,8 @@ def test_all_leaves_count(value: Any, most: int, cut: int) -> None:
     timeline = timeline_for([value, 1], cut)
     steps = [field.complete or 0 for field in timeline.fields["json"].listed if field.kind in LEAVES]
     times = sorted([float(timeline.sizes[step]) for step in steps])
-    with mock.patch.multiple(fields, MOST_FIELDS=most, MOST_MEMBERS=most + 1):
-        waterfall = layout(timeline_for([value, 1], cut), most_items=most, most_bars=most, unit="characters")
+    with mock.patch.multiple(tracks, MAX_FIELDS=most, MAX_MEMBERS=most + 1):
+        waterfall = layout(timeline_for([value, 1], cut), max_items=most, max_bars=most, unit="characters")
     assert waterfall.usable == (len(times), times[0], median(times), times[-1])
     kept = min(len(timeline.fields["json"].listed), max(most, 1))
     assert waterfall.only_counted == len(timeline.fields["json"].listed) - kept
@@ -167,7 +155,7 @@ def test_leaves_that_a_pattern_picks() -> None:
 
 def test_several_tracks_each_have_a_title() -> None:
     """Text has a bar too; calls are called by their tools; shares are of everything."""
-    timeline = timeline_of(read("weather-tools"))
+    timeline = timeline_of(read_sample("weather-tools"))
     titles = [bar for bar in layout(timeline).bars if bar.kind in ("text", "json")]
     assert [bar.label for bar in titles] == ["reasoning", "content", "forecast (call 0)", "forecast (call 1)"]
     assert sum([bar.share for bar in titles]) == pytest.approx(1)
@@ -220,17 +208,17 @@ def test_what_a_pattern_picks_stands_alone() -> None:
 
 
 @given(strategies.values(), st.integers(0, 3), st.integers(0, 5), st.integers(0, 3))
-def test_what_is_not_shown_is_counted(value: Any, most_depth: int, most_bars: int, most_items: int) -> None:
-    """What lies too deep, and the bars that are too many, with all the items that a folded one stands for."""
+def test_what_is_not_shown_is_counted(value: Any, max_depth: int, max_bars: int, max_items: int) -> None:
+    """Deep fields, and bars over the limit with all their folded items."""
     timeline = timeline_for(value)
-    waterfall = layout(timeline, most_depth=most_depth, most_bars=most_bars, most_items=most_items)
+    waterfall = layout(timeline, max_depth=max_depth, max_bars=max_bars, max_items=max_items)
     shown = sum([bar.folded or 1 for bar in waterfall.bars])
     assert shown + waterfall.left_out == len(timeline.fields["json"].listed)
 
 
 def test_there_are_not_too_many_bars() -> None:
     """More than can be looked at are counted."""
-    waterfall = layout(timeline_for({str(number): number for number in range(20)}), most_bars=5)
+    waterfall = layout(timeline_for({str(number): number for number in range(20)}), max_bars=5)
     assert (len(waterfall.bars), waterfall.left_out) == (5, 16)
 
 
@@ -287,7 +275,7 @@ def test_two_on_one_axis() -> None:
 
 
 def test_what_is_open_in_one_of_them() -> None:
-    """A field that both have is not told to be missing: it is said which one does not complete it."""
+    """A field that both have is not reported as missing, but as open in one of them."""
     opened = {"complete": None}
     one = drawn(one_bar("a"), one_bar("b", **opened), one_bar("c", **opened), one_bar("d"))
     two = drawn(one_bar("a", **opened), one_bar("b"), one_bar("c", **opened), one_bar("e"))
@@ -306,8 +294,8 @@ def test_what_is_open_in_one_of_them() -> None:
 
 
 def test_what_one_of_them_folds_is_not_compared() -> None:
-    """An item that is shown in the one and folded in the other is in both; so there is nothing to be said of it."""
-    one, two = [layout(timeline_for({"a": [[n] for n in range(count)], "b": 1}), most_items=2) for count in (3, 5)]
+    """An item that one of them shows and the other folds is in both, so it is not compared."""
+    one, two = [layout(timeline_for({"a": [[n] for n in range(count)], "b": 1}), max_items=2) for count in (3, 5)]
     assert "$.a[2]" in [bar.path for bar in one.bars]
     for pair in ((one, two), (two, one)):
         paths = [field.path for field in compare(*pair)]
@@ -316,7 +304,7 @@ def test_what_one_of_them_folds_is_not_compared() -> None:
 
 def test_the_verdict_comes_first_in_the_second_sample() -> None:
     """The order of the fields is what makes the difference."""
-    one, two = [layout(timeline_of(read(name))) for name in ("unordered-a", "unordered-b")]
+    one, two = [layout(timeline_of(read_sample(name))) for name in ("unordered-a", "unordered-b")]
     gains = {field.path: field.gain for field in compare(one, two)}
     verdict = gains["$.verdict"]
     assert verdict is not None
@@ -356,7 +344,7 @@ def test_golden_waterfall() -> None:
 @given(strategies.values(small=True), st.integers(1, 120), st.booleans())
 @example([None, None, {"a": "a"}, {"aaaa\ua824": None}], 1, False)  # a mark that rich takes for nothing
 def test_no_line_is_too_wide(value: Any, width: int, ascii_only: bool) -> None:
-    """Whatever the keys are, and however narrow the terminal; with ASCII there is nothing else."""
+    """For all keys and widths, rows fit the terminal; with ASCII, they are ASCII."""
     waterfall = layout(timeline_for({"k": value, **dict.fromkeys(NAUGHTY, 1)}))
     lines = waterfall_lines(waterfall, width, ascii_only=ascii_only)
     lines += comparison_lines(waterfall, waterfall, ("one", "two\x1b[2J"), max(width, 40), ascii_only=ascii_only)
@@ -384,8 +372,8 @@ def test_figures_do_not_run_together(places: list[int], unit: str) -> None:
 
 
 def test_too_many_fields_are_told() -> None:
-    """What has no row, and what --json leaves out, is said; also of each of two."""
-    with mock.patch.object(fields, "MOST_FIELDS", 6):
+    """The fields without a row, and those that --json leaves out, are counted, also for each of two."""
+    with mock.patch.object(tracks, "MAX_FIELDS", 6):
         many = layout(timeline_for({"a": list(range(1006)), "b": 1}))
     words = "1,002 fields are too many: they are counted, but not shown or picked, and not in --json"
     assert [line.plain for line in waterfall_lines(many, 40)][-1] == words

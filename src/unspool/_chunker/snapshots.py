@@ -31,7 +31,7 @@ from .._grammar.sink import (
 )
 from .._grammar.writer import Writer
 from .._missing import MISSING
-from .._options import Options, chosen_options
+from .._options import UNLIMITED_OPTIONS, Options, chosen_options
 from .._parser import FragmentParser, as_bytes
 from .._path import ROOT, Path
 from .policy import Limits, Number, Open, Plan, copied, is_growable, join_halves, same, text_of, writable
@@ -374,17 +374,7 @@ def _reject_constant(constant: str) -> NoReturn:
 
 # ---- pieces of a dump --------------------------------------------------------------------------------
 
-DUMP_READER: Final = SnapshotReader(
-    Options(
-        max_depth=None,
-        max_chars=None,
-        max_string=None,
-        max_key=None,
-        max_number=None,
-        surrogates="keep",
-        floats="decimal",
-    )
-)
+DUMP_READER: Final = SnapshotReader(UNLIMITED_OPTIONS.replace(floats="decimal"))
 
 
 def _dumped_value(value: object) -> str | None:

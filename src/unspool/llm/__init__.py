@@ -37,6 +37,17 @@ from ._diagnostics import Diagnostic, Fault, MessageError, Quirk
 from ._formats.registry import deltas_for, detect
 from ._message import MessageState, fail, finish, reduce, reduce_chunk, start, starts_another
 from ._stream import MessageStream
+from ._wire import (
+    NDJSONDecoder,
+    SSEDecoder,
+    SSEEvent,
+    StreamError,
+    aiter_lines,
+    aiter_sse,
+    encode_sse,
+    iter_lines,
+    iter_sse,
+)
 
 __all__ = [
     "BlockEnd",
@@ -58,6 +69,7 @@ __all__ = [
     "MessageStarted",
     "MessageState",
     "MessageStream",
+    "NDJSONDecoder",
     "Noticed",
     "ProviderError",
     "Quirk",
@@ -65,6 +77,9 @@ __all__ = [
     "ReasoningDelta",
     "RefusalAdded",
     "RefusalDelta",
+    "SSEDecoder",
+    "SSEEvent",
+    "StreamError",
     "TextDelta",
     "ToolArgumentsAdded",
     "ToolCall",
@@ -75,11 +90,16 @@ __all__ = [
     "Usage",
     "UsageCounted",
     "Whole",
+    "aiter_lines",
+    "aiter_sse",
     "changes",
     "deltas_for",
     "detect",
+    "encode_sse",
     "fail",
     "finish",
+    "iter_lines",
+    "iter_sse",
     "reduce",
     "reduce_chunk",
     "start",

@@ -1,45 +1,65 @@
-"""Where chunks come from: lists and iterators of them, streams of the providers' libraries, HTTP responses, bytes.
+"""Sources of chunks, and the decoders that make chunks of their bytes.
 
-What a source is is told by what it has, and nothing is imported for it. The items of a source are chunks already, or
-events of an SSE library, or pieces of a body: server-sent events, one JSON value a line, or one JSON array.
+Sources are iterables of chunks, streams of the providers' SDKs, HTTP responses, and bytes. They are recognised by duck
+typing; no SDK is imported. An item of a source is a chunk, an event of an SSE library, or part of a body. A body is
+server-sent events, one JSON value per line, or one JSON array.
+
+`PayloadDecoder` and `read_chunk` are the only code that turns the bytes of a stream into chunks.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterable, Iterable
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast, final
 
 from .._state import create_state, parse_chunk
 from .._tree.nodes import ContainerNode
 from ._deltas import Ignored, ProviderError
-from ._faults import Fault, MessageError
-from ._formats.building import failure
-from ._formats.fields import get, is_record, says, string
-from ._lines import NDJSONDecoder
-from ._sse import DONE, SSEDecoder
+from ._diagnostics import Fault, MessageError
+from ._formats.chunks import failure, get, is_record, says, string
+from ._wire import DONE, MAX_LENGTH, NDJSONDecoder, SSEDecoder
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Sequence
 
     from .._parser import Fragment
     from ._deltas import Delta
-    from ._sse import SSEEvent
+    from ._wire import SSEEvent
 
-__all__ = ["Payloads", "aclose_source", "close_source", "failure_of", "items_of", "refusal_of", "status_of"]
+__all__ = [
+    "BLANK",
+    "UNREADABLE",
+    "ChunkDecoder",
+    "Payload",
+    "PayloadDecoder",
+    "aclose_source",
+    "close_source",
+    "failure_of",
+    "is_event_stream",
+    "items_of",
+    "read_chunk",
+    "refusal_of",
+    "status_of",
+]
 
 BLANK: Final = "\ufeff \t\r\n"
-LINE_STARTS: Final = ("data:", "event:", "id:", "retry:", ":", "{")
+"""The characters that may precede the first payload of a stream."""
+EVENT_STARTS: Final = ("data:", "event:", "id:", "retry:", ":")
 FIRST_ERROR: Final = 400  # among the status codes of HTTP
 UNREADABLE: Final = Ignored("data that is not JSON")
+"""The chunk that stands for a payload that is not JSON."""
+
+
+# Sources.
 
 
 def items_of(source: Any, *, is_async: bool) -> Any:
-    """An iterator over the items of a source; with `is_async`, one that is awaited."""
+    """Return an iterator over the items of a source; with `is_async`, an async iterator."""
     if is_async:
         stream = source.aiter_bytes() if callable(getattr(source, "aiter_bytes", None)) else source
         if not isinstance(stream, AsyncIterable):
-            raise TypeError(f"{type(source).__name__} is no source that is awaited: read it with `for`")
+            raise TypeError(f"{type(source).__name__} is not an async source: read it with `for`")
         return cast("AsyncIterable[object]", stream).__aiter__()
     if isinstance(source, (str, bytes, bytearray, memoryview)):
         return iter([cast("object", source)])
@@ -48,12 +68,12 @@ def items_of(source: Any, *, is_async: bool) -> Any:
     if callable(getattr(source, "iter_content", None)):
         return iter(source.iter_content(None))
     if not isinstance(source, Iterable):
-        raise TypeError(f"{type(source).__name__} is no source to iterate over: read it with `async for`")
+        raise TypeError(f"{type(source).__name__} is not an iterable source: read it with `async for`")
     return iter(cast("Iterable[object]", source))
 
 
 def close_source(*sources: Any) -> None:
-    """Close what can be closed."""
+    """Close the sources that have a `close` method."""
     for source in sources:
         close = getattr(source, "close", None)
         if callable(close):
@@ -61,7 +81,7 @@ def close_source(*sources: Any) -> None:
 
 
 async def aclose_source(*sources: Any) -> None:
-    """Close what can be closed, and wait for it where that is asked for."""
+    """Close the sources that have an `aclose` or `close` method, and await the result where necessary."""
     for source in sources:
         close = getattr(source, "aclose", None) or getattr(source, "close", None)
         closing = close() if callable(close) else None
@@ -70,13 +90,13 @@ async def aclose_source(*sources: Any) -> None:
 
 
 def status_of(source: object) -> int:
-    """The status code of an HTTP response that says no; 0 for everything else."""
+    """Return the status code of an HTTP error response; 0 for every other source."""
     status = getattr(source, "status_code", 0)
     return status if isinstance(status, int) and status >= FIRST_ERROR else 0
 
 
 def refusal_of(status: int, body: bytes) -> ProviderError:
-    """What an HTTP response says that has no stream."""
+    """Return the error that the body of an HTTP error response describes."""
     told: list[Delta] = []
     try:
         value: object = json.loads(body)
@@ -90,7 +110,7 @@ def refusal_of(status: int, body: bytes) -> ProviderError:
 
 
 def failure_of(error: Exception) -> MessageError:
-    """What an exception of a source means. Libraries raise the error of a provider with what the provider said."""
+    """Return the message error for an exception of a source. SDKs attach the provider's words to their exceptions."""
     status = status_of(error)
     for delta in failure(_said(error)):
         if isinstance(delta, ProviderError):
@@ -102,8 +122,8 @@ def failure_of(error: Exception) -> MessageError:
 
 
 def _said(error: Exception) -> object:
-    """What the provider said, wherever a library puts it: each has its own place for it."""
-    own: dict[str, object] = vars(error)  # what an exception computes may raise one
+    """Return the provider's words; every SDK stores them in a different attribute."""
+    own: dict[str, object] = vars(error)  # the properties of an exception may raise
     for name in ("body", "details"):
         body = get(own, name)
         for told in (get(body, "error"), body):
@@ -115,34 +135,96 @@ def _said(error: Exception) -> object:
     return string(own, "error")
 
 
+# Bytes to payloads, and payloads to chunks.
+
+
+class Payload(NamedTuple):
+    """The text of one chunk, and the line of the stream on which it begins, counted from 1."""
+
+    line: int
+    text: str
+
+
+@final
+class PayloadDecoder:
+    """Fragments of a stream in, payloads out: the data of server-sent events, or the lines of NDJSON.
+
+    Raises `StreamError` for a payload of more than `max_length` characters, after the payloads before it.
+    """
+
+    __slots__ = ("_decoder",)
+
+    def __init__(self, *, is_sse: bool, max_length: int | None = MAX_LENGTH) -> None:
+        self._decoder: SSEDecoder | NDJSONDecoder
+        if is_sse:
+            self._decoder = SSEDecoder(max_line=max_length, max_event=max_length)
+        else:
+            self._decoder = NDJSONDecoder(max_line=max_length)
+
+    def feed(self, fragment: Fragment) -> list[Payload]:
+        """Return the payloads that end in this fragment."""
+        return self._payloads(self._decoder.feed(fragment))
+
+    def close(self) -> list[Payload]:
+        """Return the payloads that the end of the stream completes."""
+        return self._payloads(self._decoder.close())
+
+    def _payloads(self, items: Sequence[SSEEvent | str]) -> list[Payload]:
+        payloads: list[Payload] = []
+        for line, item in zip(self._decoder.starts, items, strict=True):
+            if isinstance(item, str):
+                payloads.append(Payload(line, item))
+            elif item.data.strip():  # an event may be empty; a line never is
+                payloads.append(Payload(line, item.data))
+        return payloads
+
+
+def read_chunk(text: str) -> object:
+    """Return the chunk that a payload holds: a JSON value, `DONE`, or `UNREADABLE`."""
+    if text.strip() == DONE:
+        return DONE
+    try:
+        return cast("object", json.loads(text))
+    except (ValueError, RecursionError):
+        return UNREADABLE
+
+
+def is_event_stream(head: str) -> bool | None:
+    """Whether a stream that begins with this text is server-sent events; None while more text may change the answer."""
+    head = head.lstrip(BLANK)
+    if head.startswith(EVENT_STARTS):
+        return True
+    return None if any(start.startswith(head) for start in EVENT_STARTS) else False
+
+
 class Body(Protocol):
-    """What reads the pieces of a body."""
+    """A decoder for one kind of body."""
 
     def feed(self, fragment: Fragment, /) -> list[object]:
-        """The chunks that end with this piece."""
+        """Return the chunks that end in this fragment."""
         ...
 
     def close(self) -> list[object]:
-        """The chunks that the end of the body brings."""
+        """Return the chunks that the end of the body completes."""
         ...
 
 
 @final
-class Payloads:
-    """Items in, chunks out."""
+class ChunkDecoder:
+    """Items of a source in, chunks out."""
 
     __slots__ = ("_body", "_held", "_is_lines", "_texts", "is_done")
 
     def __init__(self) -> None:
         self._body: Body | None = None
-        self._held: list[Fragment] = []  # pieces that do not tell yet what the body is
-        self._is_lines: bool | None = None  # text comes line by line, without the ends of the lines
-        self._texts: list[str] = []  # texts that do not tell yet whether they are lines
+        self._held: list[Fragment] = []  # fragments that do not show yet what the body is
+        self._is_lines: bool | None = None  # the source yields text line by line, without line ends
+        self._texts: list[str] = []  # texts that do not show yet whether they are lines
         self.is_done = False
-        """The stream has said that it is at its end."""
+        """Whether the stream has announced its end with ``[DONE]``."""
 
     def feed(self, item: object) -> list[object]:
-        """The chunks that an item brings."""
+        """Return the chunks that an item completes."""
         if isinstance(item, str):
             return self._text(item)
         if isinstance(item, (bytes, bytearray, memoryview)):
@@ -153,7 +235,7 @@ class Payloads:
         return [item]
 
     def close(self) -> list[object]:
-        """The chunks that the end of the source brings."""
+        """Return the chunks that the end of the source completes."""
         chunks: list[object] = []
         if self._texts:
             chunks = self._lines_or_text(is_lines=True)
@@ -163,9 +245,9 @@ class Payloads:
         if self._is_lines is not None or self._body is not None:
             return self._piece(text + "\n" if self._is_lines else text)
         self._texts.append(text)
-        if "\n" in text or "\r" in text or not (text == "" or text.startswith(LINE_STARTS)):
+        if "\n" in text or "\r" in text or not (text == "" or text.startswith((*EVENT_STARTS, "{"))):
             return self._lines_or_text(is_lines=False)
-        if len(self._texts) > 1 or _is_json(text):
+        if len(self._texts) > 1 or read_chunk(text) is not UNREADABLE:
             return self._lines_or_text(is_lines=True)
         return []
 
@@ -178,16 +260,16 @@ class Payloads:
         body = self._body
         if body is None:
             self._held.append(piece)
-            start = _as_text(piece).lstrip(BLANK)  # what came before it is blank
+            start = _as_text(piece).lstrip(BLANK)  # every fragment before this one is blank
             if not start:
                 return []
-            self._body = body = _Lines() if start[0] == "{" else _Array() if start[0] == "[" else _Events()
+            self._body = body = _LineBody() if start[0] == "{" else _ArrayBody() if start[0] == "[" else _EventBody()
             held, self._held = self._held, []
             return [chunk for early in held for chunk in self._check(body.feed(early))]
         return self._check(body.feed(piece))
 
     def _payload(self, data: str) -> list[object]:
-        return self._check([] if not data.strip() else [_chunk(data)])
+        return self._check([] if not data.strip() else [read_chunk(data)])
 
     def _check(self, chunks: list[object]) -> list[object]:
         left = [chunk for chunk in chunks if chunk is not DONE]
@@ -199,64 +281,47 @@ def _as_text(piece: Fragment) -> str:
     return piece if isinstance(piece, str) else bytes(piece).decode(errors="ignore")
 
 
-def _is_json(text: str) -> bool:
-    return _chunk(text) is not UNREADABLE
-
-
-def _chunk(text: str) -> object:
-    """The chunk that a text is."""
-    if text.strip() == DONE:
-        return DONE
-    try:
-        return cast("object", json.loads(text))
-    except (ValueError, RecursionError):
-        return UNREADABLE
-
-
-class _Events:
-    """Server-sent events, with a chunk in each."""
+class _EventBody:
+    """Server-sent events with one chunk each."""
 
     def __init__(self) -> None:
-        self._decoder = SSEDecoder()
+        self._decoder = PayloadDecoder(is_sse=True)
 
     def feed(self, fragment: Fragment) -> list[object]:
-        return self._chunks(self._decoder.feed(fragment))
+        return [read_chunk(payload.text) for payload in self._decoder.feed(fragment)]
 
     def close(self) -> list[object]:
-        return self._chunks(self._decoder.close())
-
-    def _chunks(self, events: list[SSEEvent]) -> list[object]:
-        return [_chunk(event.data) for event in events if event.data.strip()]
+        return [read_chunk(payload.text) for payload in self._decoder.close()]
 
 
-class _Lines:
-    """One chunk a line. A body that has none like that may be one chunk as a whole, on many lines."""
+class _LineBody:
+    """One chunk per line. A body without any such line may be a single chunk, written on many lines."""
 
     def __init__(self) -> None:
-        self._decoder = NDJSONDecoder()
-        self._unread: list[str] | None = []  # None once a line was a chunk
+        self._decoder = PayloadDecoder(is_sse=False)
+        self._unread: list[str] | None = []  # None as soon as one line is a chunk
 
     def feed(self, fragment: Fragment) -> list[object]:
         return self._chunks(self._decoder.feed(fragment))
 
     def close(self) -> list[object]:
         chunks = self._chunks(self._decoder.close())
-        return chunks if chunks or not self._unread else [_chunk("\n".join(self._unread))]
+        return chunks if chunks or not self._unread else [read_chunk("\n".join(self._unread))]
 
-    def _chunks(self, lines: list[str]) -> list[object]:
+    def _chunks(self, payloads: list[Payload]) -> list[object]:
         chunks: list[object] = []
-        for line in lines:
-            chunk = _chunk(line)
+        for payload in payloads:
+            chunk = read_chunk(payload.text)
             if chunk is UNREADABLE and self._unread is not None:
-                self._unread.append(line)
+                self._unread.append(payload.text)
             else:
                 self._unread = None
                 chunks.append(chunk)
         return chunks
 
 
-class _Array:
-    """One array that grows, with a chunk in each item."""
+class _ArrayBody:
+    """One growing array with a chunk per item."""
 
     def __init__(self) -> None:
         self._state = create_state()

@@ -16,9 +16,9 @@ from ._config import Config
 from ._deltas import Delta, Finish, Ignored
 from ._diagnostics import Fault, MessageError
 from ._formats.registry import deltas_for, detect
-from ._lines import StreamError
 from ._message import fail, finish, reduce, reduce_chunk, start
-from ._sources import Payloads, aclose_source, close_source, failure_of, items_of, refusal_of, status_of
+from ._sources import ChunkDecoder, aclose_source, close_source, failure_of, items_of, refusal_of, status_of
+from ._wire import StreamError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping
@@ -68,7 +68,7 @@ class StateQueue:
 
     def __init__(self, config: Config, format: str | None, status: int) -> None:
         self._deltas = None if format is None else deltas_for(format)
-        self._payloads = Payloads()
+        self._payloads = ChunkDecoder()
         self._status = status  # of an HTTP response that is an error instead of a stream
         self._unread: list[bytes] = []  # the body of such a response
         self._gates: list[GateWatch] = []

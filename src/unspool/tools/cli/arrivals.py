@@ -20,16 +20,15 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Final, cast, final
 
 from ..._errors import UnspoolError
-from ..viewer.inputs import DOCUMENT
-from ..viewer.opening import CUT, Opening
-from ..viewer.samples import read as read_sample
+from ..viewer.inputs import CUT, InputDecoder
+from ..viewer.recordings import read_sample
+from ..viewer.tracks import DOCUMENT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
 
     from ...llm._config import Config
-    from ..viewer.inputs import InputKind
-    from ..viewer.opening import TimedItem
+    from ..viewer.inputs import InputKind, TimedItem
     from ..viewer.recordings import Arrival
     from ..viewer.timeline import Timeline
 
@@ -120,9 +119,9 @@ class Input:
             return self
         return replace(self, cut=max(least, (self.size or 0) // most))
 
-    def opening(self, config: Config | None = None, *, snapshots: bool = True) -> Opening:
+    def opening(self, config: Config | None = None, *, snapshots: bool = True) -> InputDecoder:
         """Return the opening that makes items of the bytes. With `snapshots=False`, snapshots stay plain lines."""
-        return Opening(
+        return InputDecoder(
             self.kind,
             format=self.format,
             cut=self.cut,
@@ -181,13 +180,15 @@ def _read(descriptor: int, source: Input) -> bytes:
 # Items.
 
 
-def timed_items(source: Input, opening: Opening, took: Callable[[float], None] | None = None) -> Iterator[TimedItem]:
+def timed_items(
+    source: Input, opening: InputDecoder, took: Callable[[float], None] | None = None
+) -> Iterator[TimedItem]:
     """Yield the items of an input as they arrive, and report to `took` how many bytes were read."""
     return (item for item in ticked_items(source, opening, PATIENCE, took) if item is not None)
 
 
 def ticked_items(
-    source: Input, opening: Opening, pause: float, took: Callable[[float], None] | None = None
+    source: Input, opening: InputDecoder, pause: float, took: Callable[[float], None] | None = None
 ) -> Iterator[TimedItem | None]:
     """Yield the items of an input like `timed_items`, and None after each `pause` seconds without bytes."""
     begin: float | None = None
@@ -215,7 +216,7 @@ def ticked_items(
     yield from rest
 
 
-def noted_time(opening: Opening, time: float) -> float | None:
+def noted_time(opening: InputDecoder, time: float) -> float | None:
     """Return the time of an item for output, or None if it was not measured."""
     return round(time, DIGITS) if opening.is_timed else None
 
@@ -260,7 +261,7 @@ def paced(
 
 
 def ticking(
-    source: Input, opening: Opening, speed: float, clock: Clock, took: Callable[[float], None] | None = None
+    source: Input, opening: InputDecoder, speed: float, clock: Clock, took: Callable[[float], None] | None = None
 ) -> Iterator[TimedItem | None]:
     """Yield the items of an input when they are due, `speed` times as fast; with speed 0 at once. None is a tick.
 

@@ -22,8 +22,7 @@ from ..._streams import News
 from ...patch import Patcher
 from ...select import Selector
 from ...typed._outcome import Invalid, InvalidError
-from ..viewer.fields import BEGINNINGS, CLOSINGS, STARTS
-from ..viewer.natures import Nature, nature_of, told_by
+from ..viewer.tracks import BEGINNINGS, CLOSINGS, STARTS, Nature, nature_of, told_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,11 +31,11 @@ if TYPE_CHECKING:
     from ..._options import Options
     from ..._path import Path, Step
     from ..._state import ParserState
-    from ...llm._state import MessageState
+    from ...llm._message import MessageState
     from ...select import Pattern
     from ...typed._iterate import Resolver
     from ...typed._resolve import Cache
-    from ..viewer.inputs import Piece
+    from ..viewer.tracks import TrackPiece
 
 __all__ = ["EventLines", "Lane", "Lanes", "Line", "PatchLines", "TextStage", "TextValidator", "ValueLines"]
 
@@ -103,7 +102,7 @@ class Lanes:
         self._only = only
         self.lanes: dict[str, Lane] = {}
 
-    def take(self, piece: Piece, message: MessageState | None = None) -> list[Line]:
+    def take(self, piece: TrackPiece, message: MessageState | None = None) -> list[Line]:
         """Take a piece of a text; return its lines."""
         name = piece.track
         if self._only is not None and name != self._only:

@@ -17,7 +17,7 @@ from ...llm._formats.registry import FORMATS
 from ...select import compile as compile_pattern
 from ...typed._iterate import partial
 from ..viewer.inputs import InputKind
-from ..viewer.samples import SampleError, find
+from ..viewer.recordings import SampleError, find_sample
 from .arrivals import STANDARD_INPUT, Input
 from .terminal import UsageError, shown
 
@@ -48,7 +48,7 @@ def checked_file(path: Path | None) -> Path | None:
     sample = None if path is None else Input(path).sample
     if sample is not None:
         try:
-            find(sample)
+            find_sample(sample)
         except SampleError as error:
             raise typer.BadParameter(shown(str(error))) from None
     elif path is not None and path != STANDARD_INPUT:

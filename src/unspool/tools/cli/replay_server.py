@@ -26,7 +26,7 @@ from .terminal import complain
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..viewer.wire import Wire
+    from ..viewer.playback import Wire
 
 __all__ = ["Refusal", "ReplayServer", "asked_format", "error_body", "is_loopback", "refusal_of", "variables"]
 

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 from rich.text import Text
 
 from ..viewer.escaping import cells, clip, visible
-from ..viewer.fields import Selection
-from ..viewer.inputs import CONTENT, DOCUMENT
 from ..viewer.rows import label_of, picked, window
+from ..viewer.tracks import CONTENT, DOCUMENT, Selection
 from .terminal import counted, crop, excerpt
 
 if TYPE_CHECKING:
@@ -29,10 +28,9 @@ if TYPE_CHECKING:
     from ...typed._iterate import Resolver
     from ...typed._resolve import Cache
     from ...typed._shape import Problem
-    from ..viewer.fields import Fields
-    from ..viewer.rows import Row
+    from ..viewer.rows import TreeRow
     from ..viewer.timeline import Timeline
-    from ..viewer.tracks import Track
+    from ..viewer.tracks import Fields, Track
     from .terminal import Excerpt
 
 __all__ = [
@@ -375,7 +373,7 @@ def _tree_lines(
     return [line for row, name in rows for line in _row_lines(row, name, width, signs, marks, wraps)]
 
 
-def _row_lines(row: Row, name: str, width: int, signs: Signs, marks: Marks, wraps: bool) -> list[Text]:
+def _row_lines(row: TreeRow, name: str, width: int, signs: Signs, marks: Marks, wraps: bool) -> list[Text]:
     is_invalid, is_broken = row.path in marks.invalid, row.path == marks.broken
     sign = "x" if is_broken else "!" if is_invalid else SIGNS.get(row.mark, " ")
     style = "bold red" if is_broken or is_invalid else STYLES.get(row.mark, "")
@@ -397,7 +395,7 @@ def _row_lines(row: Row, name: str, width: int, signs: Signs, marks: Marks, wrap
     return [line, *[Text(" " * (width - room) + other, style=style, no_wrap=True) for other in others]]
 
 
-def _value(row: Row, room: int, signs: Signs) -> str:
+def _value(row: TreeRow, room: int, signs: Signs) -> str:
     brackets = BRACKETS.get(row.kind)
     if brackets is not None:
         start, end = brackets

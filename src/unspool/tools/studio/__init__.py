@@ -1,1 +1,1 @@
-"""The studio: a page on loopback in which a stream is seen as it unspools."""
+"""The studio: a page on loopback that shows a stream while it unspools."""

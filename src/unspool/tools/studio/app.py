@@ -1,4 +1,4 @@
-"""The application: which address does what. Everything it serves is its own; see `guard` for who may ask."""
+"""The application: the routes of the studio. It serves its own files only; `guard` decides which requests reach it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ..._errors import UnspoolError
-from ..._version import __version__
+from ... import UnspoolError, __version__
 from ...llm._formats.registry import FORMATS
 from ..viewer.inputs import InputKind
-from ..viewer.samples import SAMPLES
+from ..viewer.recordings import SAMPLES
 from .guard import Guard
-from .query import query_of
-from .requests import json_object, order_of, schema_of, upload_of
+from .requests import json_object, order_of, query_of, schema_of, upload_of
 from .sessions import FullError, Sessions
 from .settings import Settings
 from .stream import EventStream, Followers, last_event_id
@@ -46,19 +44,19 @@ TYPES: Final = {
     "png": "image/png",
     "svg": "image/svg+xml",
 }
-"""What may be served, by the end of its name."""
+"""The content types of the static files, by the end of their names."""
 
 UPLOAD: Final = "application/octet-stream"
 
 
 def answer(value: object, status: int = 200) -> Response:
-    """JSON, in ASCII: half of a surrogate pair may be in a text, and is no UTF-8."""
+    """Return a JSON response in ASCII: a text may hold half a surrogate pair, which UTF-8 cannot encode."""
     return Response(json.dumps(value, separators=(",", ":")), status, media_type="application/json")
 
 
 @final
 class Studio:
-    """The sessions, those who follow them, and the application that serves both."""
+    """The sessions, their followers, and the application that serves both."""
 
     def __init__(
         self, door: Door, settings: Settings | None = None, abort: Callable[[Scope], None] = lambda _: None
@@ -68,7 +66,7 @@ class Studio:
         self.followers: Final = Followers(abort)
         self._uploads = asyncio.Semaphore(self.settings.uploads)
         self.opened: str | None = None
-        """The session that the command line asked for."""
+        """The id of the session that was opened on the command line."""
         self._static = {entry.name: entry for entry in (files(__package__ or "") / "static").iterdir()}
         routes = [
             Route("/", self._index),
@@ -92,13 +90,13 @@ class Studio:
         self.app: Final = Guard(inner, door, self.settings)
 
     async def open(self, order: Order) -> Entry:
-        """Make a session."""
+        """Create a session."""
         if order.source is not None:
-            return await self.sessions.follow(order.title, order.source, order.reading)
-        return await self.sessions.load(order.title, order.data, order.reading)
+            return await self.sessions.follow(order.title, order.source, order.options)
+        return await self.sessions.load(order.title, order.data, order.options)
 
     async def close(self) -> None:
-        """The server stops: every stream ends, and everything that is read."""
+        """End all streams and all live sources, because the server stops."""
         await self.sessions.close()
         self.followers.close()
 
@@ -111,11 +109,11 @@ class Studio:
         return await self._served(request.path_params["name"])
 
     async def _served(self, name: str) -> Response:
-        """A file of the package by its name alone: there is no path that could lead elsewhere."""
+        """Return a file of the package. The name is a dictionary key, so it cannot lead to another folder."""
         found = self._static.get(name)
         media = TYPES.get(name.rpartition(".")[2])
         if found is None or media is None or not found.is_file():
-            raise HTTPException(404, "there is no such file")
+            raise HTTPException(404, "no such file")
         return Response(await asyncio.to_thread(found.read_bytes), headers={"Content-Type": media})
 
     # Sessions.
@@ -165,8 +163,8 @@ class Studio:
     async def _view(self, request: Request) -> Response:
         entry = self._entry(request)
         query = query_of(request.query_params)
-        # One at a time: of a session whose views take long, those that wait hold no thread that others could use, and
-        # those that nobody waits for any more are not made.
+        # One view per session at a time: waiting requests hold no thread, and a request whose client has left is
+        # dropped before its view is computed.
         async with entry.viewing:
             if await request.is_disconnected():
                 raise ClientDisconnect
@@ -176,7 +174,7 @@ class Studio:
     async def _stream(self, request: Request) -> Response:
         entry = self._entry(request)
         if len(self.followers) >= self.settings.streams:
-            raise HTTPException(429, "too many are following already")
+            raise HTTPException(429, "too many clients follow sessions already")
         if request.method == "HEAD":
             return Response(media_type=EventStream.media_type)
         last = last_event_id(request.headers.get("last-event-id"))
@@ -185,7 +183,7 @@ class Studio:
     def _entry(self, request: Request) -> Entry:
         entry = self.sessions.find(request.path_params["id"])
         if entry is None:
-            raise HTTPException(404, "there is no such session; the oldest ones are dropped when there are too many")
+            raise HTTPException(404, "no such session; the oldest sessions are dropped when there are too many")
         return entry
 
 
@@ -204,8 +202,8 @@ def _full(request: Request, error: FullError) -> Response:
 
 
 def _left(request: Request, error: ClientDisconnect) -> Response:
-    return Response(status_code=400)  # nobody sees it
+    return Response(status_code=400)  # the client has left
 
 
 def _failed(request: Request, error: Exception) -> Response:
-    return answer({"error": "something went wrong here; the terminal has more"}, 500)
+    return answer({"error": "internal error; see the terminal"}, 500)

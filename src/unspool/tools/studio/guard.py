@@ -1,11 +1,11 @@
-"""What stands before every request and behind every answer: who may ask, how much, and what a browser may do with it.
+"""The guard: checks every request before the application sees it, and adds security headers to every response.
 
-Everybody who is logged in on this machine can reach it, so whoever asks must have the token: it is in the address that
-is printed, and a cookie from the first visit on.
+Every user of this machine can reach the port, so each request needs the token. The printed address contains it; a
+cookie holds it after the first visit.
 
-A page of any other site can make a browser send requests to this machine. So a request must be for the address that was
-bound (or a name could be pointed here: DNS rebinding), must not come from a page of another origin, and what changes
-something carries a header that such a page cannot send without asking first. Nobody is ever told that it may.
+Pages of other sites can make a browser send requests to this machine. So the guard accepts only requests for the bound
+address (against DNS rebinding) and rejects requests from pages of other origins. Requests that change something need a
+header that such a page can only send after a CORS preflight, and the studio never permits one.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ HEADERS: Final = (
     (b"permissions-policy", b"camera=(), display-capture=(), geolocation=(), microphone=(), usb=()"),
     (b"cache-control", b"no-store"),
 )
-"""On every answer."""
+"""The headers of every response."""
 
 SAFE_METHODS: Final = ("GET", "HEAD")
-OWN_PAGE: Final = ("same-origin", "none")  # of Sec-Fetch-Site; none: typed by the user
+OWN_PAGE: Final = ("same-origin", "none")  # Sec-Fetch-Site; "none" means typed by the user
 MARK: Final = b"x-unspool"
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 TOKEN_BYTES: Final = 24
-HOW_TO_ENTER: Final = "open the address that `unspool studio` has printed: it ends with a token"
+HOW_TO_ENTER: Final = "open the address that `unspool studio` printed; it ends with a token"
 
 
 @final
 class Door:
-    """The address that was bound: which Host is meant by it, and the token that opens it."""
+    """The bound address: the Host headers that name it, and the token that opens it."""
 
     def __init__(self, host: str, port: int, *, names: tuple[str, ...] = ()) -> None:
         shown = f"[{host}]" if ":" in host else host
@@ -66,16 +66,16 @@ class Door:
         self.cookie = f"unspool_{port}"
 
     def url(self, name: str | None = None) -> str:
-        """The address to open; by another name, for those on other machines."""
+        """Return the address to open; `name` replaces the host, for users on other machines."""
         return f"http://{name or self._shown}:{self.port}/?token={self.token}"
 
     def url_for_once(self) -> str:
-        """An address that opens once. A browser is started with it, and all users see how a process was started."""
+        """Return an address that works once. It starts the browser, and other users can see command lines."""
         self._ticket = secrets.token_urlsafe(TOKEN_BYTES)
         return f"http://{self._shown}:{self.port}/?token={self._ticket}"
 
     def knows(self, host: str) -> bool:
-        """Whether a Host header means this server."""
+        """Whether a Host header names this server."""
         name, colon, port = host.lower().rpartition(":")
         if not colon or port.endswith("]"):
             name, port = host.lower(), "80"
@@ -84,7 +84,7 @@ class Door:
         return name in self._names or (self.is_everywhere and (name in LOOPBACK or _is_address(name.strip("[]"))))
 
     def opens_for(self, cookies: str) -> bool:
-        """Whether the cookies hold the token. Those of other servers on this machine are there, too."""
+        """Whether the cookies hold the token. Browsers send the cookies of other ports on this host, too."""
         pairs = [cookie.strip().partition("=") for cookie in cookies.split(";")]
         return any(name == self.cookie and self.fits(value) for name, _, value in pairs)
 
@@ -93,7 +93,7 @@ class Door:
         return _is_same(token, self.token)
 
     def admits(self, token: str) -> bool:
-        """Whether who comes with this gets the token: it is that, or what opens once, and does not any more."""
+        """Whether this is the token, or the ticket of `url_for_once`, which then expires."""
         if self._ticket is None or not _is_same(token, self._ticket):
             return self.fits(token)
         self._ticket = None
@@ -126,12 +126,12 @@ class Guard:
         self._settings = settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request in, or say why not."""
+        """Pass the request on, or reject it with a reason."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
         if scope["type"] != "http":
-            raise RuntimeError("there are no web sockets here")
+            raise RuntimeError("the studio has no web sockets")
 
         async def dressed(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -156,36 +156,35 @@ class Guard:
     def _refusal(self, scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
         hosts = [value for name, value in scope["headers"] if name == b"host"]
         if len(hosts) != 1 or not self._door.knows(_text(hosts[0])):
-            return 421, "this is another server than the one that was asked for"
+            return 421, "the Host header names another server"
         origin = headers.get(b"origin")
         if origin is not None and origin.lower() != b"http://" + hosts[0].lower():
-            return 403, "a page of another origin may not ask"
+            return 403, "requests from pages of another origin are not allowed"
         site = headers.get(b"sec-fetch-site")
         if site is not None and _text(site).strip().lower() not in OWN_PAGE:
-            return 403, "a page of another site may not ask"
+            return 403, "requests from pages of another site are not allowed"
         if scope["method"] not in SAFE_METHODS and headers.get(MARK) != b"1":
-            return 403, "what changes something needs the header X-Unspool: 1"
+            return 403, "requests that change something need the header X-Unspool: 1"
         return None
 
     def _brings_token(self, scope: Scope) -> bool:
-        """The address that is printed has the token in it."""
+        """Whether the request is for the printed address, which contains the token."""
         if scope["path"] != "/" or scope["method"] != "GET":
             return False
         return self._door.admits(parse_qs(_text(scope["query_string"])).get("token", [""])[0])
 
     async def _keep_token(self, send: Send) -> None:
-        """From now on the browser has it as a cookie, and its address no more."""
+        """Move the token from the address into a cookie."""
         cookie = f"{self._door.cookie}={self._door.token}; Path=/; HttpOnly; SameSite=Strict"
         headers = [(b"location", b"/"), (b"set-cookie", cookie.encode()), (b"content-length", b"0")]
         await send({"type": "http.response.start", "status": 303, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
 
     def _counted(self, receive: Receive, headers: dict[bytes, bytes]) -> Receive:
-        """`receive`, for a body that ends: with 413 if it is too long, whether its length was told or not; with 408 if
-        it takes too long."""
+        """Return a `receive` that limits the body: 413 if it is too long, 408 if it takes too long."""
         most, patience = self._settings.body, self._settings.upload
         most_read = most + self._settings.drained
-        too_large = HTTPException(413, f"too large: {most:,} bytes is the most that is taken")
+        too_large = HTTPException(413, f"too large: at most {most:,} bytes are accepted")
         length = _text(headers.get(b"content-length", b""))
         told = int(length[:20]) if length.isascii() and length.isdigit() else 0
         count = 0
@@ -194,7 +193,7 @@ class Guard:
 
         async def more() -> Message:
             nonlocal count, is_whole, deadline
-            if is_whole:  # what comes now is that the client has gone, whenever that is
+            if is_whole:  # the next message is the disconnect of the client, without a deadline
                 return await receive()
             now = asyncio.get_running_loop().time()
             deadline = deadline or now + patience
@@ -202,7 +201,7 @@ class Guard:
                 async with asyncio.timeout_at(deadline):
                     message = await receive()
             except TimeoutError:
-                raise HTTPException(408, "the body did not come in time", {"Connection": "close"}) from None
+                raise HTTPException(408, "the body did not arrive in time", {"Connection": "close"}) from None
             count += len(message.get("body", b""))
             is_whole = not message.get("more_body", False)
             return message
@@ -225,7 +224,7 @@ def _text(value: bytes) -> str:
 
 
 async def _answer(send: Send, status: int, words: str, *, is_page: bool = False) -> None:
-    """Words for a program, or for whoever looks at a page of them."""
+    """Send a message as JSON or, with `is_page`, as plain text for a browser window."""
     body = f"unspool studio: {words}\n".encode() if is_page else json.dumps({"error": words}).encode()
     media = b"text/plain; charset=utf-8" if is_page else b"application/json"
     headers = [(b"content-type", media), (b"content-length", str(len(body)).encode())]

@@ -1,7 +1,9 @@
-"""Where a live session comes from: an address, the output of a command, or a file that is open.
+"""Live sources of a session: a web address, the output of a command, or an open file.
 
-Each is asked for what came, one piece after another, and reads no further ahead than a few pieces. None means that
-nothing came for a while. Leaving the loop, or being cancelled, ends the source: its connection, or its process.
+A source yields bytes as they arrive and reads at most a few blocks ahead. It yields None after a pause. Leaving the
+loop, or cancelling it, ends the source: its connection or its process.
+
+`Fetch` opens http and https addresses only, also after a redirect; the standard opener would open files, too.
 """
 
 from __future__ import annotations
@@ -9,37 +11,52 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 import sys
 import threading
 from contextlib import suppress
-from http.client import HTTPException
-from typing import TYPE_CHECKING, Final, Protocol, final
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import TYPE_CHECKING, Any, Final, Protocol, final
+from urllib.error import HTTPError
+from urllib.parse import urlsplit
+from urllib.request import (
+    HTTPDefaultErrorHandler,
+    HTTPErrorProcessor,
+    HTTPHandler,
+    HTTPRedirectHandler,
+    HTTPSHandler,
+    OpenerDirector,
+    ProxyHandler,
+    Request,
+    UnknownHandler,
+)
 
-from .fetch import Fetch
+from ... import __version__
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
+    from http.client import HTTPResponse
 
     from .settings import Settings
 
-__all__ = ["Address", "Command", "Descriptor", "Source"]
+__all__ = ["Address", "Command", "Descriptor", "Fetch", "Source", "is_address"]
 
 BLOCK: Final = 64 * 1024
-AHEAD: Final = 4  # pieces
-LAST_WORDS: Final = 2.0  # seconds that a process has to end
+AHEAD: Final = 4  # blocks
+GRACE: Final = 2.0  # seconds that a process has to exit
 
 
 class Source(Protocol):
-    """Something that is read while it comes."""
+    """An input that is read while it arrives."""
 
     def arrivals(self, settings: Settings, /) -> AsyncGenerator[bytes | None]:
-        """What came, in order. Raises `OSError` with words for the user."""
+        """Yield the bytes in order, and None after a pause. Raises `OSError` with a message for the user."""
         ...
 
 
 @final
 class Command:
-    """The standard output of a command. It is started without a shell, in a process group of its own."""
+    """The standard output of a command, started without a shell in its own process group."""
 
     def __init__(self, words: Sequence[str]) -> None:
         self._words = tuple(words)
@@ -77,13 +94,13 @@ class Command:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """End a process and what it has started; what it still writes is read and dropped, so that its pipe is closed."""
+    """End a process and its children. Reading and dropping the rest of its output lets the pipe close."""
     assert process.stdout is not None
     for is_asked in (True, False):
         with suppress(ProcessLookupError):
             _tell_to_end(process, is_asked)
         try:
-            async with asyncio.timeout(LAST_WORDS):
+            async with asyncio.timeout(GRACE):
                 while await process.stdout.read(BLOCK):
                     pass
                 await process.wait()
@@ -93,7 +110,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 
 def _tell_to_end(process: asyncio.subprocess.Process, is_asked: bool) -> None:
-    if sys.platform == "win32":  # no groups there
+    if sys.platform == "win32":  # without process groups
         process.kill()
     else:
         os.killpg(process.pid, signal.SIGTERM if is_asked else signal.SIGKILL)
@@ -101,9 +118,9 @@ def _tell_to_end(process: asyncio.subprocess.Process, is_asked: bool) -> None:
 
 @final
 class _Pump:
-    """A thread that reads and blocks, and hands what came to the event loop, a few pieces ahead at most.
+    """A thread that blocks in reads and passes the bytes to the event loop, at most a few blocks ahead.
 
-    The thread is a daemon: one that hangs in a read that nothing wakes must not keep the program from ending.
+    The thread is a daemon, so a read that never returns does not keep the program running.
     """
 
     def __init__(self, read: Callable[[], bytes], close: Callable[[], None] = lambda: None) -> None:
@@ -122,9 +139,9 @@ class _Pump:
                 came = self._read()
             except OSError as error:
                 came = error
-            except (HTTPException, ValueError, AttributeError) as error:  # a connection that was shut meanwhile
+            except (HTTPException, ValueError, AttributeError) as error:  # `stop` has shut the connection down
                 came = OSError(f"the connection broke: {type(error).__name__}")
-            with suppress(RuntimeError):  # the loop is closed: nobody listens
+            with suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(self._queue.put_nowait, came)
             self._room.acquire()
         self._close()
@@ -167,7 +184,7 @@ class Descriptor:
 
 @final
 class Address:
-    """What a server sends for a GET."""
+    """The body that a server sends for a GET request."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -181,3 +198,111 @@ class Address:
         finally:
             pump.stop()
             fetch.stop()
+
+
+# A web address.
+
+
+def is_address(text: str) -> bool:
+    """Whether this is an http or https address."""
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname)
+
+
+class _Redirects(HTTPRedirectHandler):
+    """Follows redirects to http and https addresses only."""
+
+    max_redirections = 5
+
+    def redirect_request(self, req: Request, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Request | None:
+        if not is_address(newurl):
+            fp.close()
+            raise OSError("the server redirects to an address that is not http or https")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+@final
+class Fetch:
+    """One GET request. One thread calls `read` and `close`, and blocks; another one calls `stop`."""
+
+    def __init__(self, url: str, connect: float, silence: float) -> None:
+        self._url = url
+        self._connect = connect
+        self._silence = silence
+        self._response: HTTPResponse | None = None
+        self._sockets: list[socket.socket] = []
+        self._is_over = False
+
+    def read(self, most: int) -> bytes:
+        """Return at most `most` bytes; none at the end. Raises `OSError` with a message for the user."""
+        if self._response is None:
+            self._response = self._open()
+        return self._response.read1(most)
+
+    def stop(self) -> None:
+        """Wake the thread that reads."""
+        self._is_over = True
+        for used in self._sockets:
+            with suppress(OSError):
+                used.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Release the connection; for the thread that reads."""
+        if self._response is not None:
+            self._response.close()
+        for used in self._sockets:
+            used.close()
+
+    def _open(self) -> HTTPResponse:
+        opener = OpenerDirector()
+        for handler in (
+            ProxyHandler(),
+            UnknownHandler(),
+            *_handlers(self._connected),
+            HTTPDefaultErrorHandler(),
+            _Redirects(),
+            HTTPErrorProcessor(),
+        ):
+            opener.add_handler(handler)
+        headers = {"User-Agent": f"unspool/{__version__}", "Accept": "text/event-stream, application/json, */*"}
+        try:
+            response: HTTPResponse = opener.open(Request(self._url, headers=headers), timeout=self._connect)  # noqa: S310
+        except HTTPError as error:
+            error.close()
+            raise OSError(f"the server answered with status {error.code}") from None
+        for used in self._sockets:
+            with suppress(OSError):
+                used.settimeout(self._silence)
+        return response
+
+    def _connected(self, used: socket.socket) -> None:
+        self._sockets.append(used)
+        if self._is_over:
+            raise OSError("the request was cancelled")
+
+
+def _handlers(connected: Callable[[socket.socket], None]) -> tuple[HTTPHandler, HTTPSHandler]:
+    """Return handlers for http and https that report the socket of each connection."""
+
+    class PlainConnection(HTTPConnection):
+        def connect(self) -> None:
+            super().connect()
+            connected(self.sock)
+
+    class SecureConnection(HTTPSConnection):
+        def connect(self) -> None:
+            super().connect()
+            connected(self.sock)
+
+    class PlainHandler(HTTPHandler):
+        def http_open(self, req: Request) -> Any:
+            return self.do_open(PlainConnection, req)
+
+    class SecureHandler(HTTPSHandler):
+        def https_open(self, req: Request) -> Any:
+            return self.do_open(SecureConnection, req)
+
+    return PlainHandler(), SecureHandler()

@@ -1,43 +1,75 @@
-"""What a page asks for when it makes a session: read from a JSON body, or from the query string of an upload."""
+"""Requests of the page as checked data: the session to create, and the part of it to view.
+
+Sessions come from a JSON body, or from an upload and its query string; views come from a query string. Everything here
+raises `OptionsError` with a message for the user.
+"""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from ..._errors import OptionsError
+from ... import OptionsError, PatternError, select
 from ...llm._formats.registry import FORMATS
 from ..viewer.inputs import InputKind
-from ..viewer.samples import SAMPLES, read
-from .fetch import is_address
-from .live import Address
-from .session import Reading
+from ..viewer.recordings import SAMPLES, read_sample
+from .live import Address, is_address
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from .live import Source
 
-__all__ = ["Order", "check_format", "json_object", "order_of", "sample_of", "schema_of", "upload_of"]
+__all__ = [
+    "Order",
+    "Query",
+    "SessionOptions",
+    "check_format",
+    "json_object",
+    "order_of",
+    "query_of",
+    "sample_of",
+    "schema_of",
+    "upload_of",
+]
 
-LONGEST_TITLE: Final = 200
-MOST_CUT: Final = 1_000_000  # what a step brought is read again for each view of it
+MAX_TITLE: Final = 200
+MAX_CUT: Final = 1_000_000  # every view of a step parses the text of that step again
+MAX_ROWS: Final = 500
+MAX_CHARACTERS: Final = 20_000
+MAX_FOLDED: Final = 5_000
+MAX_DIGITS: Final = 12
 INPUTS: Final = ("text", "sample", "url")
+
+
+# Sessions.
+
+
+@dataclass(frozen=True)
+class SessionOptions:
+    """How to read an input; the kind and the format are auto-detected by default."""
+
+    kind: InputKind | None = None
+    format: str | None = None
+    cut: int | None = None
+    extract: bool = False
+    schema: dict[str, Any] | bool | None = None
 
 
 @dataclass(frozen=True)
 class Order:
-    """A session to make: of data that is all there, or of a source that is live."""
+    """A session to create: from complete data or from a live source."""
 
     title: str
-    reading: Reading
+    options: SessionOptions
     data: bytes = b""
     source: Source | None = None
 
 
 def json_object(body: bytes) -> dict[str, Any]:
-    """The body as a JSON object. Raises `OptionsError`."""
+    """Return the body as a JSON object."""
     try:
         value: Any = json.loads(body)
     except (ValueError, RecursionError):
@@ -48,40 +80,40 @@ def json_object(body: bytes) -> dict[str, Any]:
 
 
 def order_of(body: bytes) -> Order:
-    """What a JSON body asks for. Raises `OptionsError`, in words for the user."""
+    """Return the session that a JSON body describes."""
     asked = json_object(body)
     given = [name for name in INPUTS if asked.get(name) is not None]
     if len(given) != 1:
-        raise OptionsError("one of text, sample and url is needed")
+        raise OptionsError("pass exactly one of text, sample and url")
     name = given[0]
     value = asked[name]
     if not isinstance(value, str):
         raise OptionsError(f"{name} must be a string")
-    reading = _reading(asked)
+    options = _options(asked)
     title = asked.get("title")
     if title is not None and not isinstance(title, str):
         raise OptionsError("title must be a string")
     if name == "text":
-        return Order((title or "Pasted text")[:LONGEST_TITLE], reading, value.encode(errors="surrogatepass"))
+        return Order((title or "Pasted text")[:MAX_TITLE], options, value.encode(errors="surrogatepass"))
     if name == "url":
         if not is_address(value):
             raise OptionsError("url must be an http or https address")
-        return Order((title or value)[:LONGEST_TITLE], reading, source=Address(value))
-    return sample_of(value, reading)
+        return Order((title or value)[:MAX_TITLE], options, source=Address(value))
+    return sample_of(value, options)
 
 
-def sample_of(name: str, reading: Reading) -> Order:
-    """One of the samples that come with unspool. Raises `UnspoolError` with the names that there are."""
-    return Order(SAMPLES.get(name, name)[:LONGEST_TITLE], reading, read(name))
+def sample_of(name: str, options: SessionOptions) -> Order:
+    """Return the session of a sample. Raises `SampleError` with the available names."""
+    return Order(SAMPLES.get(name, name)[:MAX_TITLE], options, read_sample(name))
 
 
 def upload_of(body: bytes, query: Mapping[str, str]) -> Order:
-    """What an upload asks for: the body is the input. Raises `OptionsError`."""
+    """Return the session that an upload describes: the body is the input."""
     asked: dict[str, Any] = {name: query[name] for name in ("kind", "format") if query.get(name)}
     cut = query.get("cut")
     if cut:
         if not cut.isascii() or not cut.isdigit() or len(cut) > 9:
-            raise OptionsError(f"cut must be a whole number from 1 to {MOST_CUT:,}")
+            raise OptionsError(f"cut must be a whole number from 1 to {MAX_CUT:,}")
         asked["cut"] = int(cut)
     asked["extract"] = query.get("extract", "") in ("1", "true")
     schema = query.get("schema")
@@ -90,30 +122,99 @@ def upload_of(body: bytes, query: Mapping[str, str]) -> Order:
             asked["schema"] = json.loads(schema)
         except (ValueError, RecursionError):
             raise OptionsError("schema is not JSON") from None
-    return Order((query.get("title") or "Upload")[:LONGEST_TITLE], _reading(asked), body)
+    return Order((query.get("title") or "Upload")[:MAX_TITLE], _options(asked), body)
 
 
-def _reading(asked: Mapping[str, Any]) -> Reading:
+def _options(asked: Mapping[str, Any]) -> SessionOptions:
     kind, wire, cut, extract = asked.get("kind"), asked.get("format"), asked.get("cut"), asked.get("extract")
     if kind is not None and kind not in list(InputKind):
         raise OptionsError(f"kind must be one of {', '.join(InputKind)}")
     check_format(wire)
-    if cut is not None and (type(cut) is not int or not 1 <= cut <= MOST_CUT):
-        raise OptionsError(f"cut must be a whole number from 1 to {MOST_CUT:,}")
+    if cut is not None and (type(cut) is not int or not 1 <= cut <= MAX_CUT):
+        raise OptionsError(f"cut must be a whole number from 1 to {MAX_CUT:,}")
     if extract is not None and not isinstance(extract, bool):
         raise OptionsError("extract must be true or false")
-    return Reading(None if kind is None else InputKind(kind), wire, cut, bool(extract), schema_of(asked))
+    return SessionOptions(None if kind is None else InputKind(kind), wire, cut, bool(extract), schema_of(asked))
 
 
 def check_format(format: object) -> None:
-    """Raises `OptionsError` for what is neither None nor the name of a format."""
+    """Raise `OptionsError` for a value other than None and the names of formats."""
     if format is not None and (not isinstance(format, str) or format not in FORMATS):
         raise OptionsError(f"format must be one of {', '.join(FORMATS)}")
 
 
 def schema_of(asked: Mapping[str, Any]) -> dict[str, Any] | bool | None:
-    """The schema in an object. Raises `OptionsError`."""
+    """Return the schema in a request, if there is one."""
     schema = asked.get("schema")
     if schema is not None and not isinstance(schema, (dict, bool)):
         raise OptionsError("schema must be a JSON Schema: an object")
     return cast("dict[str, Any] | bool | None", schema)
+
+
+# Views.
+
+
+@dataclass(frozen=True)
+class Query:
+    """The step and the window to view: `step` or `time`, or neither for the last step."""
+
+    step: int | None = None
+    time: float | None = None
+    track: str | None = None
+    start: int = 0
+    count: int = 80
+    follow: bool = False
+    folded: tuple[int, ...] = ()
+    filter: select.Pattern | None = None
+    filter_problem: str | None = None
+    """The error of an invalid filter. The view ignores the filter, since users type patterns character by character."""
+    text_start: int | None = None
+    text_count: int = MAX_CHARACTERS
+
+
+def query_of(parameters: Mapping[str, str]) -> Query:
+    """Return the view that a query string asks for."""
+    step, time = parameters.get("step"), parameters.get("time")
+    text_start = parameters.get("text_start")
+    pattern, problem = _filter(parameters.get("filter", "").strip())
+    marks = [mark for mark in parameters.get("folded", "").split(",") if mark]
+    if len(marks) > MAX_FOLDED:
+        raise OptionsError(f"folded has more than {MAX_FOLDED:,} ids")
+    return Query(
+        step=None if step is None else _whole("step", step),
+        time=None if time is None else _seconds(time),
+        track=parameters.get("track"),
+        start=_whole("start", parameters.get("start", "0")),
+        count=min(_whole("count", parameters.get("count", "80")), MAX_ROWS),
+        follow=parameters.get("follow", "") in ("1", "true"),
+        folded=tuple([_whole("folded", mark) for mark in marks]),
+        filter=pattern,
+        filter_problem=problem,
+        text_start=None if text_start is None else _whole("text_start", text_start),
+        text_count=min(_whole("text_count", parameters.get("text_count", str(MAX_CHARACTERS))), MAX_CHARACTERS),
+    )
+
+
+def _filter(text: str) -> tuple[select.Pattern | None, str | None]:
+    if not text:
+        return None, None
+    try:
+        return select.compile(text), None
+    except PatternError as error:
+        return None, str(error)
+
+
+def _whole(name: str, text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > MAX_DIGITS:
+        raise OptionsError(f"{name} must be a whole number from 0 up")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        time = float(text)
+    except ValueError:
+        time = -1.0
+    if not isfinite(time) or time < 0:
+        raise OptionsError("time must be a number of seconds")
+    return time

@@ -1,4 +1,4 @@
-"""The server: uvicorn on a socket of ours, so that the port is known before it starts, and Ctrl-C ends it at once."""
+"""The server: uvicorn on a socket that is bound in advance, so that the port is known and Ctrl-C stops it at once."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 __all__ = ["StudioServer", "bound"]
 
 BACKLOG: Final = 256
-AT_ONCE: Final = struct.pack("hh" if sys.platform == "win32" else "ii", 1, 0)  # how a socket is told to reset
+AT_ONCE: Final = struct.pack("hh" if sys.platform == "win32" else "ii", 1, 0)  # SO_LINGER: reset on close
 
 
 def bound(host: str, port: int, send_buffer: int) -> socket.socket:
-    """A socket that is bound. Raises `OSError`."""
+    """Return a listening socket. Raises `OSError`."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        # Connections inherit it: who does not read fills little memory before it is noticed.
+        # Connections inherit the size: a client that does not read takes little memory until it is detected.
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
         listening.bind((host, port))
         listening.listen(BACKLOG)
@@ -50,13 +50,13 @@ def bound(host: str, port: int, send_buffer: int) -> socket.socket:
 
 @final
 class _Connections:
-    """The open connections, by the address of the client: to close one for which nobody reads."""
+    """The open connections by the address of the client, to close one that does not read."""
 
     def __init__(self) -> None:
         self.open: dict[tuple[str, int], asyncio.Transport] = {}
 
     def abort(self, scope: Scope) -> None:
-        """Reset the connection: what the kernel still holds for it goes, too."""
+        """Reset the connection and discard its kernel buffers."""
         client: Any = scope.get("client")
         transport = self.open.get((client[0], client[1])) if client else None
         if transport is not None:
@@ -66,7 +66,7 @@ class _Connections:
 
 def _protocol(connections: _Connections, settings: Settings) -> type[asyncio.Protocol]:
     class Protocol(H11Protocol):
-        """As uvicorn has it; its connections are known, and end where nothing is asked for."""
+        """The protocol of uvicorn, with a register of connections and a deadline for requests."""
 
         _limit: asyncio.TimerHandle | None = None
 
@@ -82,8 +82,7 @@ def _protocol(connections: _Connections, settings: Settings) -> type[asyncio.Pro
             self._watch()
 
         def _watch(self) -> None:
-            """A request that has begun must be there soon, however slowly it comes; so must the end of a body that was
-            answered before it came."""
+            """Start or stop the deadline: for the head of a request, and for the rest of a body that is answered."""
             is_waiting = self.conn.their_state in (h11.IDLE, h11.ERROR) or self.cycle.response_complete
             if not is_waiting and self._limit is not None:
                 self._limit.cancel()
@@ -92,14 +91,14 @@ def _protocol(connections: _Connections, settings: Settings) -> type[asyncio.Pro
                 self._limit = self.loop.call_later(settings.head, self.transport.abort)
 
         def _unsupported_upgrade_warning(self) -> None:
-            """There are no web sockets here, and no need to say so in the terminal."""
+            """Print nothing: the studio has no web sockets."""
 
         def send_400_response(self, msg: str) -> None:
-            """What is no HTTP gets the headers that every answer has."""
-            if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):  # there was an answer already
+            """Reject invalid HTTP with the headers of every response."""
+            if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):  # a response was sent already
                 self.transport.close()
                 return
-            body = json.dumps({"error": "this is no HTTP request that can be read"}).encode()
+            body = json.dumps({"error": "invalid HTTP request"}).encode()
             headers = [*HEADERS, (b"content-type", b"application/json"), (b"connection", b"close")]
             for event in (h11.Response(status_code=400, headers=headers), h11.Data(data=body), h11.EndOfMessage()):
                 self.transport.write(self.conn.send(event) or b"")
@@ -117,7 +116,7 @@ def _protocol(connections: _Connections, settings: Settings) -> type[asyncio.Pro
 
 @final
 class StudioServer(uvicorn.Server):
-    """One studio on one address. `order` is what the command line asked to see."""
+    """One studio on one address. `order` is the session to open first."""
 
     def __init__(
         self,
@@ -152,13 +151,13 @@ class StudioServer(uvicorn.Server):
                 log_level="warning",
                 access_log=False,
                 server_header=False,
-                proxy_headers=False,  # a client is who it is, whatever it says
+                proxy_headers=False,  # never trust a client's own account of its address
                 timeout_graceful_shutdown=int(settings.grace) or 1,
             )
         )
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen, then read what was asked for."""
+        """Open the first session, then listen."""
         if self._order is not None:
             entry = await self.studio.open(self._order)
             entry.is_kept = True
@@ -166,14 +165,14 @@ class StudioServer(uvicorn.Server):
         await super().startup(sockets)
         self._started(self.url)
         if self._browser:
-            # In a thread: a browser for the terminal does not return before it is closed.
+            # In a thread, because a text browser blocks until the user closes it.
             threading.Thread(target=webbrowser.open, args=(self.door.url_for_once(),), daemon=True).start()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the streams first: they would not end on their own."""
+        """End the streams first, because they do not end by themselves."""
         await self.studio.close()
         await super().shutdown(sockets)
 
     def serve_forever(self) -> None:
-        """Serve until a signal comes."""
+        """Serve until a signal arrives."""
         self.run(sockets=[self.socket])

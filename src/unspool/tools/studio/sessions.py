@@ -1,115 +1,383 @@
-"""All sessions: how many there may be, which goes when there are too many, and how what is known of each is published.
+"""Sessions: each is one stream as a timeline that only grows, and a log of patches for the clients that follow it.
 
-This side belongs to the event loop. What works on a timeline is a method of `Session`, and is run in a thread.
+`Session` works on the timeline. Its methods run in threads, so that a large document does not block other requests;
+each holds the lock of the session. `Log`, `Entry` and `Sessions` belong to the event loop.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import secrets
+import threading
+from codecs import BOM_UTF8
+from collections import deque
 from contextlib import aclosing, contextmanager, suppress
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from .log import Log
-from .session import Session
+from ... import UnspoolError
+from ...llm import SSEEvent, encode_sse
+from ..viewer.inputs import CUT, Guess, InputDecoder, InputKind
+from ..viewer.recordings import may_be_header
+from ..viewer.timeline import Timeline
+from .document import described, diff, drawn
+from .views import SchemaView, view
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterable, Iterator, Sequence
 
+    from ...patch import Operation
+    from ..viewer.inputs import TimedItem
     from .live import Source
-    from .session import Reading
+    from .requests import Query, SessionOptions
     from .settings import Settings
 
-__all__ = ["Entry", "FullError", "Sessions"]
+__all__ = ["Entry", "FullError", "Log", "Portion", "Renewal", "Session", "Sessions"]
 
 LOGGER: Final = logging.getLogger(__name__)
-COSTS: Final = 10  # a waterfall that takes long is drawn less often: a tenth of the time at most
+MAX_STEPS: Final = 100_000  # fragments that a text is cut into: each step takes memory
+HEAD: Final = 256 * 1024
+BLOCK: Final = 32 * 1024
+TELLING: Final = 4  # lines that show the kind of an input, however long they are
+COSTS: Final = 10  # a slow waterfall is drawn less often: a tenth of the time at most
+
+
+# One session.
+
+
+class Renewal(NamedTuple):
+    """The current document, the patch that leads to it, and the time that its waterfall took."""
+
+    document: dict[str, Any]
+    operations: list[Operation]
+    cost: float
+
+
+@final
+class Session:
+    """One stream: its timeline, its options, and the schema that the user chose."""
+
+    def __init__(self, id: str, title: str, options: SessionOptions, *, is_live: bool) -> None:
+        self.id: Final = id
+        self.title: Final = title
+        self.is_live = is_live
+        self.problem: str | None = None
+        self.timeline = Timeline(Guess(InputKind.JSON), is_timed=is_live)  # until the kind is known
+        self._options = options
+        self._found: Guess | None = None
+        self._decoder: InputDecoder | None = None
+        self._schema = SchemaView(options.schema)
+        self._completions: tuple[int, list[int]] = (0, [])  # with the step up to which they are computed
+        self._lock = threading.Lock()
+
+    # Reading.
+
+    def load(self, data: bytes) -> None:
+        """Read a complete input."""
+        options = self._options
+        cut = max(options.cut or CUT, -(-len(data) // MAX_STEPS))
+        decoder = InputDecoder(options.kind, format=options.format, cut=cut)
+        with self._lock:
+            try:
+                for block in _blocks(data, cut):
+                    self._add(decoder, decoder.feed(0.0, block))
+                self._add(decoder, decoder.close(0.0))
+            except UnspoolError as error:
+                self.problem = str(error)
+            self._finish(decoder, self.timeline.duration)
+
+    def begin(self) -> None:
+        """Begin to read a live input."""
+        options = self._options
+        self._decoder = InputDecoder(options.kind, format=options.format, cut=options.cut, is_live=True)
+
+    def take(self, time: float, data: bytes) -> bool:
+        """Add bytes that arrived at this time, in seconds. Return False if the input is broken: the caller stops."""
+        return self._advance(time, data)
+
+    def settle(self) -> bool:
+        """Decide the kind of the input by the bytes so far, after a pause."""
+        return self._advance(0.0, None)
+
+    def _advance(self, time: float, data: bytes | None) -> bool:
+        decoder = self._decoder
+        assert decoder is not None
+        with self._lock:
+            try:
+                self._add(decoder, decoder.settle() if data is None else decoder.feed(time, data))
+            except UnspoolError as error:
+                self.problem = str(error)
+                return False
+        return True
+
+    def end(self, time: float, problem: str | None = None) -> None:
+        """End the live input, with a problem if there is one."""
+        decoder = self._decoder
+        assert decoder is not None
+        with self._lock:
+            self.problem = self.problem or problem
+            try:
+                self._add(decoder, decoder.close(time))
+            except UnspoolError as error:
+                self.problem = self.problem or str(error)
+            self._finish(decoder, self.timeline.duration if decoder.is_recording else time)
+            self.is_live = False
+
+    def _add(self, decoder: InputDecoder, items: Iterable[TimedItem]) -> None:
+        if self._found is None and decoder.found is not None:
+            self._found = decoder.found
+            extract = self._options.extract
+            self.timeline = Timeline(decoder.found, is_timed=decoder.is_timed, extract=extract, patches=True)
+        for time, item in items:
+            self.timeline.add(time, item)
+
+    def _finish(self, decoder: InputDecoder, time: float) -> None:
+        self._add(decoder, ())
+        self.timeline.finish(max(time, self.timeline.duration), self.problem or "")
+        self._decoder = None
+
+    # Looking.
+
+    def demand(self, schema: dict[str, Any] | bool | None) -> None:
+        """Validate the text against this schema from now on. Raises `OptionsError` for an unusable schema."""
+        wanted = SchemaView(schema)
+        with self._lock:
+            self._schema = wanted
+
+    def view(self, query: Query) -> dict[str, Any]:
+        """Return all panels of one step. Raises `UnspoolError` for an invalid query."""
+        with self._lock:
+            timeline = self.timeline
+            if self._completions[0] != timeline.last:
+                self._completions = (timeline.last, timeline.completions())
+            return view(timeline, query, self._completions[1], self._schema)
+
+    def renew(self, old: dict[str, Any], *, with_waterfall: bool) -> Renewal:
+        """Return the current document, and the patch from an older one; keep its waterfall unless asked."""
+        with self._lock:
+            found = self._found
+            document: dict[str, Any] = {
+                "id": self.id,
+                "title": self.title,
+                "kind": None if found is None else str(found.kind),
+                "format": None if found is None else found.format,
+                "is_live": self.is_live,
+                "problem": self.problem,
+                "schema": self._schema.is_on,
+                **described(self.timeline),
+            }
+            begin = monotonic()
+            if with_waterfall or "waterfall" not in old:
+                document["waterfall"] = drawn(self.timeline)
+            else:
+                document["waterfall"] = old["waterfall"]
+            cost = monotonic() - begin
+        return Renewal(document, diff(old, document), cost)
+
+
+def _blocks(data: bytes, cut: int) -> Iterator[bytes]:
+    """Yield an input in blocks of whole fragments, because the items of one block are in memory together.
+
+    The first block contains the complete lines that show the kind of the input. A recording is one block: those lines
+    are inside its own.
+    """
+    size = max(BLOCK // cut, 1) * cut
+    is_recording = may_be_header(data[:HEAD].removeprefix(BOM_UTF8))
+    end = len(data) if is_recording else max(_end_of_head(data), HEAD)
+    end += -end % cut
+    yield data[:end]
+    for start in range(end, len(data), size):
+        yield data[start : start + size]
+
+
+def _end_of_head(data: bytes) -> int:
+    end = count = 0
+    while count < TELLING and end < len(data):
+        line = data[end : data.find(b"\n", end) + 1 or len(data)]
+        end += len(line)
+        count += not line.isspace() and not line.startswith(b":")
+    return end
+
+
+# Its patches.
+
+
+class Portion(NamedTuple):
+    """Some frames for a client, and the number of the last patch in them."""
+
+    data: bytes
+    last: int
+
+
+@final
+class Log:
+    """The current document of a session, and the last patches that led to it, shared by all clients.
+
+    Patches are stored as they go over the wire. The log is bounded: a client that reconnects too late receives the
+    whole document.
+    """
+
+    def __init__(self, document: Any, *, most_patches: int, most_bytes: int, retry: int) -> None:
+        self.document = document
+        self.last = 0
+        """The number of the last patch."""
+        self.is_over = False
+        """Whether the session was dropped, so that no patch follows."""
+        self._frames: deque[bytes] = deque()
+        self._size = 0
+        self._most_patches = most_patches
+        self._most_bytes = most_bytes
+        self._retry = retry
+        self._whole: bytes | None = None
+        self._news = asyncio.Event()
+
+    def publish(self, operations: Sequence[Operation], document: Any) -> None:
+        """Add a patch, and the document after it."""
+        if not operations:
+            return
+        self.last += 1
+        self.document = document
+        frame = self._frame(operations)
+        self._frames.append(frame)
+        self._size += len(frame)
+        while len(self._frames) > self._most_patches or (self._size > self._most_bytes and len(self._frames) > 1):
+            self._size -= len(self._frames.popleft())
+        self._whole = None
+        self._wake()
+
+    def end(self) -> None:
+        """Announce that the session was dropped."""
+        self.is_over = True
+        self._wake()
+
+    def after(self, last: int | None, most: int) -> Portion | None:
+        """Return about `most` bytes of the patches after this one; None if there are no newer ones.
+
+        Without a number, or for one that is too old or unknown, return the whole document.
+        """
+        kept = len(self._frames)
+        if last is None or not self.last - kept <= last <= self.last:
+            return Portion(self._document(), self.last)
+        if last == self.last:
+            return None
+        taken: list[bytes] = []
+        size = 0
+        for index in range(kept - (self.last - last), kept):
+            frame = self._frames[index]
+            if taken and size + len(frame) > most:
+                break
+            taken.append(frame)
+            size += len(frame)
+        return Portion(taken[0] if len(taken) == 1 else b"".join(taken), last + len(taken))
+
+    async def news(self) -> None:
+        """Wait for the next patch, or for the end."""
+        if not self.is_over:
+            await self._news.wait()
+
+    def _wake(self) -> None:
+        self._news.set()
+        self._news = asyncio.Event()
+
+    def _document(self) -> bytes:
+        """Return the frame of the whole document, encoded once for all clients."""
+        if self._whole is None:
+            self._whole = self._frame([{"op": "replace", "path": "", "value": self.document}], self._retry)
+        return self._whole
+
+    def _frame(self, operations: Sequence[Operation], retry: int | None = None) -> bytes:
+        # ASCII, because a text may hold half a surrogate pair, which a stream cannot.
+        data = json.dumps(operations, separators=(",", ":"))
+        return encode_sse(SSEEvent(data, event="patch", id=str(self.last), retry=retry))
+
+
+# All sessions.
 
 
 class FullError(Exception):
-    """Every session that there may be is in use."""
+    """All sessions are in use, and their number is limited."""
 
 
 @final
 class Entry:
-    """A session, and what the event loop knows of it."""
+    """A session with its log, its followers, and its tasks."""
 
     def __init__(self, session: Session, log: Log, size: int) -> None:
         self.session: Final = session
         self.log: Final = log
         self.size = size
-        """Of the text, in bytes: what was handed to the session, also while that works on it."""
+        """The bytes passed to the session, including those that it has not parsed yet."""
         self.followers = 0
         self.is_kept = False
-        """It was asked for on the command line, and is not dropped."""
+        """Whether the session was opened on the command line; such a session is never dropped."""
         self.task: asyncio.Task[None] | None = None
-        """What reads a live one."""
+        """The task that reads a live source."""
         self.renewing: Final = asyncio.Lock()
         self.viewing: Final = asyncio.Lock()
 
     @property
     def may_go(self) -> bool:
-        """Nobody follows it."""
+        """Whether the session may be dropped: it has no followers and was not opened on the command line."""
         return not self.followers and not self.is_kept
 
 
 @final
 class Sessions:
-    """The sessions by id, the one that was asked for last at the end."""
+    """The sessions by id; the most recently used one is the last."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._entries: dict[str, Entry] = {}
-        self._making: list[int] = []  # the bytes of each that is no entry yet
+        self._making: list[int] = []  # the bytes of each session that is being created
         self._loads = asyncio.Semaphore(settings.loads)
 
     def __len__(self) -> int:
         return len(self._entries)
 
     def find(self, id: str) -> Entry | None:
-        """The session with this id, which counts as used now."""
+        """Return the session with this id and mark it as used."""
         entry = self._entries.pop(id, None)
         if entry is not None:
             self._entries[id] = entry
         return entry
 
-    async def load(self, title: str, data: bytes, reading: Reading) -> Entry:
-        """A session for an input that is all there. Raises `UnspoolError` for options that cannot be."""
+    async def load(self, title: str, data: bytes, options: SessionOptions) -> Entry:
+        """Create a session for a complete input. Raises `UnspoolError` for invalid options."""
         async with self._loads:
             with self._room(len(data)):
-                entry = await self._make(title, reading, len(data), is_live=False)
+                entry = await self._make(title, options, len(data), is_live=False)
                 await asyncio.to_thread(entry.session.load, data)
                 await self.renew(entry, with_waterfall=True, is_first=True)
                 self._entries[entry.session.id] = entry
         return entry
 
-    async def follow(self, title: str, source: Source, reading: Reading) -> Entry:
-        """A session for an input that is read while it comes."""
+    async def follow(self, title: str, source: Source, options: SessionOptions) -> Entry:
+        """Create a session for a live input."""
         with self._room(0):
-            entry = await self._make(title, reading, 0, is_live=True)
+            entry = await self._make(title, options, 0, is_live=True)
             entry.session.begin()
             await self.renew(entry, with_waterfall=True, is_first=True)
             self._entries[entry.session.id] = entry
         entry.task = asyncio.create_task(self._read(entry, source))
         return entry
 
-    async def _make(self, title: str, reading: Reading, size: int, *, is_live: bool) -> Entry:
+    async def _make(self, title: str, options: SessionOptions, size: int, *, is_live: bool) -> Entry:
         settings = self._settings
         token = secrets.token_urlsafe(16)
-        session = await asyncio.to_thread(Session, token, title, reading, is_live=is_live)
+        session = await asyncio.to_thread(Session, token, title, options, is_live=is_live)
         log = Log({}, most_patches=settings.log_patches, most_bytes=settings.log_bytes, retry=settings.retry)
         return Entry(session, log, size)
 
     @property
     def size(self) -> int:
-        """Of all texts, in bytes, those of sessions that are being made among them."""
+        """The bytes of all texts, including sessions that are being created."""
         return sum([entry.size for entry in self._entries.values()]) + sum(self._making)
 
     @contextmanager
     def _room(self, size: int) -> Generator[None]:
-        """Room for one more, that nobody else takes while it is made."""
+        """Reserve room for one more session while it is being created."""
         self._make_room(size)
         self._making.append(size)
         try:
@@ -118,11 +386,11 @@ class Sessions:
             self._making.remove(size)
 
     def _make_room(self, size: int) -> None:
-        """Drop those that nobody follows, the oldest first and live ones last, until there is room for one more."""
+        """Drop sessions without followers, the oldest first and live ones last, until there is room for one more."""
         settings = self._settings
         idle = [entry for entry in self._entries.values() if entry.may_go]
         idle.sort(key=lambda entry: entry.session.is_live)
-        while count := len(self._entries) + len(self._making):  # a first one is always taken, whatever its size
+        while count := len(self._entries) + len(self._making):  # the first session always fits
             if count < settings.sessions and size + self.size <= settings.total:
                 break
             if not idle:
@@ -138,7 +406,7 @@ class Sessions:
         return entry
 
     async def delete(self, id: str) -> bool:
-        """Forget a session; what reads it is stopped first. Whether there was one."""
+        """Stop and drop a session; return whether it existed."""
         entry = self._drop(id)
         if entry is None:
             return False
@@ -146,14 +414,14 @@ class Sessions:
         return True
 
     async def close(self) -> None:
-        """Forget all."""
+        """Stop and drop all sessions."""
         entries = [self._drop(name) for name in list(self._entries)]
         await asyncio.gather(*[_stop(entry) for entry in entries if entry is not None])
 
     # Publishing.
 
     async def renew(self, entry: Entry, *, with_waterfall: bool, is_first: bool = False) -> float:
-        """Publish what has changed; how long the waterfall took."""
+        """Publish the changes, and return the time that the waterfall took."""
         async with entry.renewing:
             old: dict[str, Any] = entry.log.document
             document, operations, cost = await asyncio.to_thread(
@@ -166,7 +434,7 @@ class Sessions:
         return cost
 
     async def _read(self, entry: Entry, source: Source) -> None:
-        """Take what comes, and publish it from time to time."""
+        """Read a live source to its end while `_publish` runs."""
         session, settings = entry.session, self._settings
         publishing = asyncio.create_task(self._publish(entry))
         begin: float | None = None
@@ -184,7 +452,7 @@ class Sessions:
                     entry.size += len(piece)
                     if not await asyncio.to_thread(session.take, now - begin, piece):
                         break
-                    if now - begin > settings.patience:  # what never pauses must show what it is, too
+                    if now - begin > settings.patience:  # an input without pauses must show its kind, too
                         await asyncio.to_thread(session.settle)
                     if len(data) > room:
                         problem = f"more than {entry.size:,} bytes: the rest is not read"
@@ -192,8 +460,8 @@ class Sessions:
         except OSError as error:
             problem = str(error) or type(error).__name__
         except Exception:
-            LOGGER.exception("a live session broke")
-            problem = "something went wrong here; the terminal has more"
+            LOGGER.exception("a live session failed")
+            problem = "internal error; see the terminal"
         finally:
             publishing.cancel()
             with suppress(asyncio.CancelledError):
@@ -218,7 +486,7 @@ class Sessions:
 
 
 async def _stop(entry: Entry) -> None:
-    """Wait until nothing is read any more."""
+    """Wait until the task of a live source has ended."""
     if entry.task is not None:
         with suppress(asyncio.CancelledError):
             await entry.task

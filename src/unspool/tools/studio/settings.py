@@ -1,4 +1,4 @@
-"""Every limit of the studio, in one place. Tests make them small; nobody else has a reason to."""
+"""All limits of the studio in one place, so that tests can make them small."""
 
 from __future__ import annotations
 
@@ -12,50 +12,50 @@ MIB: Final = 1024 * 1024
 
 @dataclass(frozen=True)
 class Settings:
-    """What the studio takes, keeps and waits for. Sizes are in bytes, times in seconds."""
+    """The limits of the studio. Sizes are in bytes, times in seconds."""
 
     body: int = 16 * MIB
-    """The longest request body, and the most that is read of a live source."""
+    """The longest request body, and the most bytes read from a live source."""
     drained: int = 64 * MIB
-    """How much of a body that is too long is read and dropped, so that its sender gets to see the answer."""
+    """The bytes of a body over the limit that are read and dropped, so that the client receives the error."""
     upload: float = 120.0
-    """How long a body may take."""
+    """The time for a request body."""
     uploads: int = 8
-    """How many bodies are read, or made sessions of, at once."""
+    """The number of bodies that are received or loaded at once."""
     head: float = 15.0
-    """How long a connection may take to say what it wants."""
+    """The time for the head of a request."""
     sessions: int = 16
     total: int = 64 * MIB
-    """Of the texts of all sessions together; one that is loaded may always be kept."""
+    """The size of the texts of all sessions together; a single loaded session is always kept."""
     loads: int = 2
-    """How many sessions are made at once."""
+    """The number of sessions that load at once."""
     streams: int = 512
-    """How many clients may follow sessions at once."""
+    """The number of clients that follow sessions at once."""
 
     renewal: float = 0.1
-    """Between two patches of a session that is live."""
+    """The time between two patches of a live session."""
     waterfall: float = 0.25
-    """Between two layouts of its waterfall; longer where a layout takes long."""
+    """The time between two layouts of its waterfall; longer if a layout takes long."""
 
     log_patches: int = 2_000
     log_bytes: int = 4 * MIB
-    """How many of the last patches of a session are kept for those who come back."""
+    """The size of the log of a session: the last patches, for clients that reconnect."""
 
     keep_alive: float = 15.0
     stall: float = 10.0
-    """A client that takes nothing for so long is sent away."""
+    """The time after which a client that does not read is disconnected."""
     retry: int = 1_000
-    """Milliseconds until a client comes back."""
+    """The milliseconds that a client waits before it reconnects."""
     slice: int = 16 * 1024
-    """What is handed to a connection at once: this and the buffers below are all the memory that a client takes."""
+    """The bytes passed to a connection at once. A client takes this and the send buffer, and no more memory."""
     send_buffer: int = 64 * 1024
-    """Of the kernel, for each connection."""
+    """The kernel buffer of each connection."""
 
     patience: float = 0.25
-    """How long a live input may take to show what it is."""
+    """The time after which the kind of a live input is decided by the bytes so far."""
     connect: float = 15.0
-    """How long an address may take to answer."""
+    """The time for a web address to respond."""
     silence: float = 600.0
-    """How long it may say nothing after that."""
+    """The longest pause of a web address after that."""
     grace: float = 3.0
-    """How long those who are busy may take when the server is stopped."""
+    """The time for open requests to finish when the server stops."""

@@ -1,7 +1,7 @@
-"""A client that follows a session: server-sent events out of the shared log, from the patch it has to the last one.
+"""Clients that follow a session: each receives the shared log as server-sent events, from its last patch on.
 
-Whoever does not read blocks nobody but itself, and is sent away after a while. Nothing is queued for it meanwhile: a
-client is a number, and the few bytes that its connection was given last.
+A client that does not read delays only itself, and is disconnected after a while. The server queues nothing for it: a
+client is the number of its last patch and the few bytes in its connection.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
 __all__ = ["EventStream", "Followers", "last_event_id"]
 
 KEEP_ALIVE: Final = b": still here\n\n"
-MOST_DIGITS: Final = 15
+MAX_DIGITS: Final = 15
 
 
 def last_event_id(header: str | None) -> int | None:
-    """The number of the last patch that a client has; None if it has none, or says something else."""
-    if header is None or not header.isascii() or not header.isdigit() or len(header) > MOST_DIGITS:
+    """Return the number of the last patch that a client has; None without a valid header."""
+    if header is None or not header.isascii() or not header.isdigit() or len(header) > MAX_DIGITS:
         return None
     return int(header)
 
 
 @final
 class Followers:
-    """Who follows at the moment, and how many were sent away."""
+    """The clients that follow sessions, and the number of evicted ones."""
 
     def __init__(self, abort: Callable[[Scope], None]) -> None:
         self.evicted = 0
         self._abort = abort
-        self._sending: dict[int, Scope] = {}  # those whose connection has not taken the last bytes
+        self._sending: dict[int, Scope] = {}  # clients whose connection has not accepted the last bytes
         self._count = 0
 
     def __len__(self) -> int:
@@ -48,7 +48,7 @@ class Followers:
 
     @contextmanager
     def entered(self, entry: Entry) -> Generator[None]:
-        """One more follows this session, for a while."""
+        """Count one more follower of this session while the block runs."""
         self._count += 1
         entry.followers += 1
         try:
@@ -58,12 +58,12 @@ class Followers:
             entry.followers -= 1
 
     def evict(self, scope: Scope) -> None:
-        """Close the connection now, whatever is still on its way."""
+        """Close the connection at once and discard its buffers."""
         self.evicted += 1
         self._abort(scope)
 
     async def send(self, scope: Scope, send: Send, data: bytes, patience: float) -> bool:
-        """Whether the connection has taken the bytes in time."""
+        """Send the bytes; return False if the connection did not accept them in time."""
         self._sending[id(scope)] = scope
         try:
             async with asyncio.timeout(patience):
@@ -76,14 +76,14 @@ class Followers:
         return True
 
     def close(self) -> None:
-        """The server stops: those that do not read cannot be waited for."""
+        """Disconnect the clients that do not read, because the server stops."""
         for scope in self._sending.values():
             self._abort(scope)
 
 
 @final
 class EventStream(Response):
-    """The answer that does not end as long as the session is there and the client stays."""
+    """A response that lasts as long as the session exists and the client stays."""
 
     media_type = "text/event-stream"
     charset = "utf-8"

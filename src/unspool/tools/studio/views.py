@@ -1,42 +1,56 @@
-"""The view of one step: every panel of the page is a function of the timeline, the step, and the window on it."""
+"""The view of one step: every panel of the page is a function of the timeline, the step, and the visible window."""
 
 from __future__ import annotations
 
 import json
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING, Any, Final
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any, Final, final
 
-from ..._errors import OptionsError
+from ... import Event, Kind, OptionsError, Path, create_state, finalize, parse_chunk
+from ...typed import Missing, partial
 from ..viewer.inputs import InputKind
-from ..viewer.rows import label_of, matching, window
-from .diagnostics import diagnostics, facts
-from .document import clipped, shown_path
-from .events import told
-from .snapshots import snapshot
+from ..viewer.rows import label_of, leaf_text, matching, window
+from ..viewer.tracks import DOCUMENT
+from .document import clipped, shown_path, spelled_out
 
 if TYPE_CHECKING:
-    from ..._errors import JSONSyntaxError
-    from ..._state import ParserState
-    from ..._tree.nodes import Node
-    from ..viewer.rows import Row
+    from ... import JSONSyntaxError, ParserState
+    from ...llm import MessageState
+    from ...tree import Node
+    from ...typed import Cache, Problem, Resolver
+    from ..viewer.rows import TreeRow
     from ..viewer.timeline import Timeline
-    from ..viewer.tracks import Track
-    from .query import Query
-    from .schema import Typing
+    from ..viewer.tracks import Item, Track, TrackPiece
+    from .requests import Query
 
-__all__ = ["view"]
+__all__ = ["SchemaView", "view"]
 
-MOST_MATCHES: Final = 2_000
-MOST_OPERATIONS: Final = 100
-LONGEST_VALUE: Final = 400
-LONGEST_OPERATION: Final = 2_000
+MAX_MATCHES: Final = 2_000
+MAX_OPERATIONS: Final = 100
+MAX_EVENTS: Final = 200
+MAX_NOTES: Final = 200
+MAX_SKIPPED: Final = 100
+MAX_CALLS: Final = 100
+MAX_PATHS: Final = 500
+MAX_PROBLEMS: Final = 100
+MAX_MISSING: Final = 100
+MAX_CACHES: Final = 32
+MAX_VALUE: Final = 400  # characters, here and below
+MAX_FACT: Final = 1_000
+MAX_ERROR: Final = 2_000
+MAX_DOCUMENT: Final = 20_000
+PORTION: Final = 4_096  # characters or bytes that are parsed at once
+SKIPPED: Final = {"bom": "a byte order mark", "prose": "prose", "fence": "a Markdown fence"}
+NOTHING: Final = object()
+ROOT: Final = Path.of()
 
 
-def view(timeline: Timeline, query: Query, completions: list[int], typing: Typing) -> dict[str, Any]:
-    """All panels. `completions` are the steps at which something became complete."""
+def view(timeline: Timeline, query: Query, completions: list[int], schema: SchemaView) -> dict[str, Any]:
+    """Return all panels. `completions` are the steps that completed a value."""
     step = _step(timeline, query)
     track = _track(timeline, query, step)
-    # The older state first: the younger one is made from it, and shares what it has shown.
+    # The older state first: the newer one is computed from it and shares its values.
     root_before = None if track is None or not step else _root_before(track, step)
     state = None if track is None or not track.is_json else track.state_at(step)
     before = bisect_left(completions, step) - 1
@@ -56,12 +70,12 @@ def view(timeline: Timeline, query: Query, completions: list[int], typing: Typin
         "open_path": "" if state is None else shown_path(state.open_path),
         "expecting": "" if state is None else state.expecting,
         "error": None if state is None or state.error is None else _error(state.error),
-        "events": told(timeline, track, step),
+        "events": _events(timeline, track, step),
         "patches": _patches(timeline, track, step),
-        "typed": None if state is None or track is None else typing.seen(track.name, step, state),
-        "diagnostics": diagnostics(timeline, step, state),
-        "state": facts(timeline, step, state),
-        "snapshot": snapshot(timeline, step, query) if timeline.found.kind is InputKind.SNAPSHOTS else None,
+        "typed": None if state is None or track is None else schema.seen(track.name, step, state),
+        "diagnostics": _diagnostics(timeline, step, state),
+        "state": _facts(timeline, step, state),
+        "snapshot": _snapshot(timeline, step, query) if timeline.found.kind is InputKind.SNAPSHOTS else None,
     }
 
 
@@ -72,7 +86,7 @@ def _step(timeline: Timeline, query: Query) -> int:
 
 
 def _track(timeline: Timeline, query: Query, step: int) -> Track | None:
-    """The one that is asked for; otherwise the first that is JSON and has begun, or will begin."""
+    """Return the track in the query; by default the first JSON track that has begun, or the first track."""
     if query.track:
         track = timeline.tracks.get(query.track)
         if track is None and timeline.tracks:
@@ -85,7 +99,7 @@ def _track(timeline: Timeline, query: Query, step: int) -> Track | None:
 
 
 def _text(track: Track | None, state: ParserState | None, step: int, query: Query) -> dict[str, Any]:
-    """Offsets are those of the text that counts: what was taken back is no part of it."""
+    """Return the text panel. Offsets count from the start of the current text, without replaced text."""
     begin = 0 if track is None else track.start_at(step)
     length = 0 if track is None else track.length_at(step) - begin
     old = track.length_at(step - 1) - begin if track is not None and step else 0
@@ -105,7 +119,7 @@ def _text(track: Track | None, state: ParserState | None, step: int, query: Quer
 def _tree(state: ParserState | None, before: Node | None, query: Query) -> dict[str, Any]:
     root = None if state is None else state.root
     if query.filter is not None:
-        rows = matching(root, before, query.filter, MOST_MATCHES)
+        rows = matching(root, before, query.filter, MAX_MATCHES)
         return {"start": 0, "total": len(rows), "rows": [_row(row) for row in rows]}
     seen = window(root, before, query.start, query.count, query.folded)
     if query.follow:
@@ -114,20 +128,20 @@ def _tree(state: ParserState | None, before: Node | None, query: Query) -> dict[
 
 
 def _root_before(track: Track, step: int) -> Node | None:
-    """The tree before this step; None where this step began anew."""
+    """Return the tree before this step; None if the step replaced the text."""
     return track.state_at(step - 1).root if track.start_at(step) == track.start_at(step - 1) else None
 
 
-def _row(row: Row) -> dict[str, Any]:
+def _row(row: TreeRow) -> dict[str, Any]:
     key = row.path.step
-    key = clipped(key, LONGEST_VALUE) if isinstance(key, str) else key
-    label = clipped(label_of(row.path), LONGEST_VALUE)
+    key = clipped(key, MAX_VALUE) if isinstance(key, str) else key
+    label = clipped(label_of(row.path), MAX_VALUE)
     return {**row._asdict(), "key": key, "label": label, "path": shown_path(row.path)}
 
 
 def _error(error: JSONSyntaxError) -> dict[str, Any]:
     return {
-        "text": clipped(str(error), LONGEST_OPERATION),
+        "text": clipped(str(error), MAX_ERROR),
         "offset": error.offset,
         "line": error.line,
         "column": error.column,
@@ -139,14 +153,291 @@ def _error(error: JSONSyntaxError) -> dict[str, Any]:
 def _patches(timeline: Timeline, track: Track | None, step: int) -> dict[str, Any]:
     changes = [] if track is None else [one for one in timeline.changes(step) if one.track == track.name]
     operations: list[Any] = [operation for one in changes if one.patch for operation in json.loads(one.patch)]
-    rows = [json.dumps(one, ensure_ascii=False) for one in operations[:MOST_OPERATIONS]]
+    rows = [json.dumps(one, ensure_ascii=False) for one in operations[:MAX_OPERATIONS]]
     return {
         "count": len(operations),
         "bytes": sum([_size(one.patch) for one in changes]),
         "text_bytes": sum([_size(one.text) for one in changes]),
-        "rows": [clipped(row, LONGEST_OPERATION) for row in rows],
+        "rows": [clipped(row, MAX_ERROR) for row in rows],
     }
 
 
 def _size(text: str) -> int:
     return len(text.encode(errors="surrogatepass"))
+
+
+# Events.
+
+
+def _events(timeline: Timeline, track: Track | None, step: int) -> dict[str, Any]:
+    """Return the first events of a step, and their number.
+
+    Events are not stored: this parses the step again from the state before it. A step may be as long as a document, so
+    parsing stops after the events that are shown.
+    """
+    events: list[Event] = []
+    total = 0
+    if track is not None and track.is_json and step:
+        counts = [change.events for change in timeline.changes(step) if change.track == track.name]
+        most = None if None in counts else MAX_EVENTS
+        events = _first_events(timeline, track, step, most)
+        total = len(events) if most is None or track.ended_at == step else sum([count or 0 for count in counts])
+    rows = [
+        {"kind": str(event.kind), "path": shown_path(event.path), "value": _event_value(event)}
+        for event in events[:MAX_EVENTS]
+    ]
+    return {"total": total, "rows": rows}
+
+
+def _first_events(timeline: Timeline, track: Track, step: int, most: int | None) -> list[Event]:
+    """Return about `most` events of a step, or all of them."""
+    state = track.state_at(step - 1)
+    events: list[Event] = []
+    for piece in timeline.item(step).pieces:
+        if piece.track == track.name and (most is None or len(events) <= most):
+            if piece.restarts:
+                state = create_state(state.options, extract=track.extract)
+            state = _read_piece(state, piece, most, events)
+    if track.ended_at == step:
+        _add_events(state, finalize(state), events)
+    return events
+
+
+def _read_piece(state: ParserState, piece: TrackPiece, most: int | None, events: list[Event]) -> ParserState:
+    """Parse a piece in portions until there are more than `most` events; the last event may still grow."""
+    fragment = piece.fragment
+    begin = len(events)
+    for start in range(0, len(fragment), PORTION):
+        if most is not None and len(events) > most:
+            break
+        before, state = state, parse_chunk(state, fragment[start : start + PORTION])
+        _add_events(before, state, events, can_go_on=len(events) > begin)
+    return state
+
+
+def _add_events(before: ParserState, after: ParserState, events: list[Event], *, can_go_on: bool = False) -> None:
+    """Add the events between two states. Join the text of a string that is cut between two portions into one event."""
+    new = () if after is before else after.events
+    if can_go_on and new and new[0].kind is events[-1].kind is Kind.PARTIAL_STRING:
+        last = events.pop()
+        joined = Event(last.kind, last.path, f"{last.value}{new[0].value}", last.node_id, last.offset)
+        new = (joined, *new[1:])
+    events += new
+
+
+def _event_value(event: Event) -> str:
+    if event.kind is Kind.ERROR:
+        return clipped(str(event.value), MAX_ERROR)
+    if event.value is None and event.kind is not Kind.COMPLETE_NULL:
+        return ""
+    value = event.value[: MAX_VALUE + 1] if isinstance(event.value, str) else event.value
+    return clipped(leaf_text(value, event.raw), MAX_VALUE)
+
+
+# Diagnostics and state.
+
+
+def _diagnostics(timeline: Timeline, step: int, state: ParserState | None) -> list[dict[str, Any]]:
+    """Return the remarks up to this step: about the input, the message, and the text around the JSON."""
+    count = bisect_right(timeline.notes, step, key=lambda note: note.step)
+    notes = timeline.notes[max(count - MAX_NOTES, 0) : count]
+    found: list[dict[str, Any]] = [{"step": note.step, "text": clipped(note.text, MAX_FACT)} for note in notes]
+    message = timeline.message(step)
+    if message is not None:
+        found += [{"text": clipped(str(one), MAX_FACT)} for one in message.diagnostics[:MAX_NOTES]]
+        found += [{"text": clipped(str(one), MAX_FACT)} for one in message.errors[:MAX_NOTES]]
+    if state is not None:
+        found += [
+            {"text": f"skipped at offset {one.offset}: {SKIPPED.get(one.why, one.why)}, {one.length:,} characters"}
+            for one in state.skipped[:MAX_SKIPPED]
+        ]
+    return found
+
+
+def _facts(timeline: Timeline, step: int, state: ParserState | None) -> dict[str, Any]:
+    """Return flat facts about the visible text and the message around it."""
+    known: dict[str, Any] = {}
+    if state is not None:
+        known |= {
+            "offset": state.index,
+            "line": state.line,
+            "column": state.column,
+            "expecting": state.expecting,
+            "is_complete": state.is_complete,
+        }
+    message = timeline.message(step)
+    return known if message is None else known | _message(message)
+
+
+def _message(message: MessageState) -> dict[str, Any]:
+    usage = message.usage
+    known: dict[str, Any] = {
+        "id": message.id,
+        "role": message.role,
+        "model": message.model,
+        "finish_reason": message.finish_reason,
+        "raw_finish_reason": message.raw_finish_reason,
+        "input_tokens": None if usage is None else usage.input_tokens,
+        "output_tokens": None if usage is None else usage.output_tokens,
+        "message_is_complete": message.is_complete,
+    }
+    for call in message.tool_calls[:MAX_CALLS]:
+        status = "failed" if call.error is not None else "complete" if call.is_complete else "open"
+        known[f"call {call.index}"] = f"{call.name or '(no name yet)'}: {status}"
+    return {
+        name: clipped(value, MAX_FACT) if isinstance(value, str) else value
+        for name, value in known.items()
+        if value is not None
+    }
+
+
+# Typed values.
+
+
+@final
+class SchemaView:
+    """A JSON Schema, or none, and the values that a text has for it. Raises `OptionsError` for an unusable schema."""
+
+    def __init__(self, schema: dict[str, Any] | bool | None) -> None:
+        self._resolver: Resolver[Any] | None = None
+        self._caches: OrderedDict[tuple[str, int], Cache] = OrderedDict()  # by track and step
+        if schema is not None:
+            try:
+                self._resolver = partial(schema)
+            except ImportError:
+                raise OptionsError("this schema needs jsonschema-rs: pip install 'unspool[jsonschema]'") from None
+
+    @property
+    def is_on(self) -> bool:
+        """Whether there is a schema."""
+        return self._resolver is not None
+
+    def seen(self, track: str, step: int, state: ParserState) -> dict[str, Any] | None:
+        """Return the typed value of a track at a step; None without a schema."""
+        if self._resolver is None:
+            return None
+        # The cache of an earlier step helps a later one, but not the other way round.
+        nearest = max([at for name, at in self._caches if name == track and at <= step], default=-1)
+        resolution, cache = self._resolver.resolve(state, self._caches.get((track, nearest)))
+        self._caches[track, step] = cache
+        self._caches.move_to_end((track, step))
+        if len(self._caches) > MAX_CACHES:
+            self._caches.popitem(last=False)
+        problems = resolution.problems[:MAX_PROBLEMS]
+        return {
+            "status": type(resolution).__name__.lower(),
+            "value": "" if isinstance(resolution, Missing) else spelled_out(resolution.value, MAX_DOCUMENT),
+            "problems": [{"path": shown_path(one.path), "text": _problem(one)} for one in problems],
+            "missing": [shown_path(path) for path in resolution.missing[:MAX_MISSING]],
+        }
+
+
+def _problem(problem: Problem) -> str:
+    return clipped(f"{problem.code}: expected {problem.expected}", MAX_FACT)
+
+
+# Snapshots.
+
+
+def _snapshot(timeline: Timeline, step: int, query: Query) -> dict[str, Any] | None:
+    """Return the snapshot panel; None before the first snapshot. docs/snapshots.md has the numbers of the rules."""
+    now = _last_before(timeline, step)
+    if now is None:
+        return None
+    item = timeline.item(now)
+    before = _last_before(timeline, now - 1)
+    new, old = _snapshot_value(item), NOTHING if before is None else _snapshot_value(timeline.item(before))
+    is_flush = now != step
+    added = [] if is_flush or new is NOTHING else _added(old, new)
+    inmost = None if is_flush or item.open is None else Path.of(*item.open)
+    waiting = [] if inmost is None else [shown_path(inmost / key) for key in item.waiting[:MAX_PATHS]]
+    rule = 3 if waiting else 6 if not is_flush and new is not NOTHING and not added else None
+    open_rule = None if inmost is None or inmost.step is None else 5 if isinstance(inmost.step, int) else 2
+    return {
+        "text": _pretty(new, item.raw),
+        "added": added[:MAX_PATHS],
+        "written": _written(timeline, step, query),
+        "open": None if inmost is None else shown_path(inmost),
+        "open_rule": open_rule,
+        "waiting": waiting,
+        "rule": rule,
+        "why": _why(item, is_flush, rule, open_rule, inmost),
+    }
+
+
+def _last_before(timeline: Timeline, step: int) -> int | None:
+    """Return the last step with a snapshot; the step that ends the stream has none."""
+    while step > 0 and not timeline.item(step).raw:
+        step -= 1
+    return step if step > 0 else None
+
+
+def _snapshot_value(item: Item) -> Any:
+    try:
+        return json.loads(item.raw)
+    except (ValueError, RecursionError):
+        return NOTHING
+
+
+def _pretty(value: Any, raw: str) -> str:
+    return clipped(raw, MAX_DOCUMENT) if value is NOTHING else spelled_out(value, MAX_DOCUMENT)
+
+
+def _written(timeline: Timeline, step: int, query: Query) -> str:
+    track = timeline.tracks.get(DOCUMENT)
+    if track is None:
+        return ""
+    length = track.length_at(step)
+    start = max(length - query.text_count, 0) if query.text_start is None else min(query.text_start, length)
+    return track.text(start, min(start + query.text_count, length))
+
+
+def _added(old: Any, new: Any) -> list[str]:
+    """Return the paths of values that are new, grew or changed; children of a new value are not listed."""
+    found: list[str] = []
+    pairs: list[tuple[Any, Any, Path]] = [(old, new, ROOT)]
+    while pairs and len(found) < MAX_PATHS:
+        before, now, path = pairs.pop()
+        if type(before) is not type(now) or not isinstance(now, (dict, list)):
+            if type(before) is not type(now) or before != now:
+                found.append(shown_path(path))
+        else:
+            known, inside = _steps(before), _steps(now)
+            pairs += [
+                (known.get(step, NOTHING), value, path / step)
+                for step, value in reversed(inside.items())
+                if not _is_same_leaf(known.get(step, NOTHING), value)  # as nearly all leaves of a large snapshot
+            ]
+    return found
+
+
+def _is_same_leaf(before: Any, now: Any) -> bool:
+    return type(before) is type(now) and not isinstance(now, (dict, list)) and before == now
+
+
+def _steps(container: Any) -> dict[str | int, Any]:
+    return dict(container.items() if isinstance(container, dict) else enumerate(container))  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]
+
+
+def _why(item: Item, is_flush: bool, rule: int | None, open_rule: int | None, inmost: Path | None) -> str:
+    if is_flush:
+        return "Rule 7: the stream has ended, so what was open or waiting is complete."
+    if item.problem and inmost is None:
+        return clipped(item.problem, MAX_DOCUMENT)
+    words: list[str] = []
+    if rule == 6:
+        words.append("Rule 6: the snapshot is equal to the one before, and a pause is not an end: nothing is written.")
+    if rule == 3:
+        words.append(
+            f"Rule 3: {len(item.waiting)} values may be the one that is being written, so none of them is written yet."
+        )
+    if inmost is not None and open_rule is not None:
+        place = shown_path(inmost)
+        words.append(
+            f"Rule 2: only {place} may still be growing, so it stays open."
+            if open_rule == 2
+            else f"Rule 5: {place} is the last item of its array, so it stays open; the items before it are whole."
+        )
+    if item.problem:
+        words.append(item.problem)
+    return clipped(" ".join(words), MAX_DOCUMENT)

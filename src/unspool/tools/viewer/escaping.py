@@ -1,4 +1,4 @@
-r"""The one way for text of others to reach a terminal: nothing in it is a command, nothing in it is invisible.
+r"""Escaping for terminals: all foreign text passes through here, so it contains no commands and nothing invisible.
 
 >>> visible('Fu\x1b[2Jji\u202e!')
 'Fu\\x1b[2Jji\\u202e!'
@@ -11,20 +11,20 @@ from unicodedata import combining, east_asian_width
 
 __all__ = ["cells", "clip", "head", "visible"]
 
-VARIATIONS: Final = [*range(0xFE00, 0xFE0E), *range(0xE0100, 0xE01F0)]  # but for the two that emoji come with
+VARIATIONS: Final = [*range(0xFE00, 0xFE0E), *range(0xE0100, 0xE01F0)]  # without the two that emoji use
 INVISIBLE: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0") | frozenset(
     map(chr, VARIATIONS)
 )
-"""What counts as printable, and yet nothing is to be seen of it."""
+"""Characters that Python counts as printable although they are invisible."""
 
 SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def visible(text: str, *, ascii_only: bool = False) -> str:
-    r"""The text with everything spelled out that is not to be seen: control characters, bidi, zero width, surrogates.
+    r"""Escape every invisible character: control characters, bidi, zero width, surrogates.
 
-    A backslash of the text stays one backslash: this is for reading, and cannot be read back. With `ascii_only`
-    everything beyond ASCII is spelled out.
+    Backslashes are not escaped, so the result cannot be reversed. With `ascii_only`, every non-ASCII character is
+    escaped.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -45,7 +45,7 @@ def _spelled(character: str) -> str:
 
 
 def cells(text: str) -> int:
-    """How many columns of a terminal the text takes."""
+    """Return the number of terminal columns that the text takes."""
     if text.isascii():
         return len(text)
     return sum([_cells(character) for character in text])
@@ -58,7 +58,7 @@ def _cells(character: str) -> int:
 
 
 def clip(text: str, width: int, *, keep_end: bool = False, ascii_only: bool = False) -> str:
-    """The text if there is room for it; otherwise how it begins, or with `keep_end` how it begins and how it ends.
+    """Shorten the text to a width, at its end or, with `keep_end`, in the middle.
 
     >>> clip("Arrival in Porto", 10), clip("Arrival in Porto", 10, keep_end=True)
     ('Arrival i…', 'Ar…n Porto')
@@ -75,7 +75,7 @@ def clip(text: str, width: int, *, keep_end: bool = False, ascii_only: bool = Fa
 
 
 def head(text: str, room: int) -> str:
-    """As much of its beginning as there is room for."""
+    """Return the longest start of the text that fits."""
     for at, character in enumerate(text):
         room -= _cells(character)
         if room < 0:

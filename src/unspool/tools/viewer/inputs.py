@@ -1,64 +1,57 @@
-"""What an input is, told by how it begins; and what each part of it brings, as pieces of text for one track or another.
+"""From bytes to timed items: detect the kind of an input, unwrap recordings, and split the input into steps.
 
-    json, ndjson    text of one or of many documents           each piece as it came
-    sse             server-sent events                         the data of each: chunks, or pieces of a text
-    chunks          what a provider streams, one a line        text, reasoning, and the arguments of each tool call
-    snapshots       whole values, one a line                   the text that the chunker writes for each
+    json, ndjson    text of one or many documents          each fragment as it arrives
+    sse             server-sent events                     the data of each event: a chunk, or text
+    chunks          a provider's chunks, one per line      text, reasoning, and the arguments of each tool call
+    snapshots       complete values, one per line          the text that the chunker writes for each
 
-Bytes in, `Item`s out: no file, no clock. A recording with times holds one of these; see `recordings`.
+This module uses neither files nor a clock; the caller passes bytes and times. A live input has the times of its
+arrival, a recording those that it notes down. The steps of a plain file follow at a steady rate.
 """
 
 from __future__ import annotations
 
-import json
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, cast, final
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, final
 
-from ..._chunker.snapshots import SnapshotChunker
-from ..._errors import SnapshotError, UnspoolError
-from ..._options import Options
-from ..._parser import FragmentParser
-from ...llm._changes import ContentAdded, ReasoningAdded, RefusalAdded, ToolArgumentsAdded, changes
-from ...llm._formats.registry import deltas_for, detect
-from ...llm._lines import NDJSONDecoder
-from ...llm._message import finish, reduce_chunk, start
-from ...llm._sse import SSEDecoder
-from .payloads import LONGEST_LINE, Payloads
-from .recordings import is_header
+from ... import FragmentParser, Options, SnapshotChunker, SnapshotError, UnspoolError
+from ...llm import NDJSONDecoder, SSEDecoder, changes, deltas_for, detect, finish, reduce_chunk, start
+from ...llm._changes import ContentAdded, ReasoningAdded, RefusalAdded, ToolArgumentsAdded
+from ...llm._sources import BLANK, UNREADABLE, PayloadDecoder, is_event_stream, read_chunk
+from ...llm._wire import DONE
+from .recordings import MAX_LINE, Arrival, RecordingError, RecordingReader, is_header, may_be_header
+from .timeline import Timeline
+from .tracks import CONTENT, DOCUMENT, Item, TrackPiece, call_track
 
 if TYPE_CHECKING:
-    from ...llm._config import Config
-    from ...llm._state import MessageState
-    from .payloads import Payload
+    from ...llm import Config, MessageState, SSEEvent
+    from ...llm._sources import Payload
 
 __all__ = [
-    "CONTENT",
-    "DOCUMENT",
+    "CUT",
+    "ENOUGH",
+    "STEADY_RATE",
+    "EncodingError",
     "Guess",
+    "InputDecoder",
     "InputKind",
-    "Item",
-    "Piece",
+    "TimedItem",
     "Unpacker",
-    "call_track",
     "guess",
     "unpacker_for",
 ]
 
-BLANK: Final = b"\xef\xbb\xbf \t\r\n"
-SSE_STARTS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
+STEADY_RATE: Final = 50.0  # steps per second of an input without times
+CUT: Final = 12  # bytes of a fragment, about what a model sends
+ENOUGH: Final = 64 * 1024  # bytes: an input that has not shown its kind by then is JSON
+FEW: Final = 64  # bytes: an event stream shows its kind by then
 TELLING: Final = 3  # lines that grow one out of the other are snapshots
-NO_JSON: Final = object()
 BROKEN_OFF: Final = "\N{SYMBOL FOR NEWLINE}".encode()
-
-DOCUMENT: Final = "json"
-"""The track of an input that is one text."""
-CONTENT: Final = "content"
-"""The track of what a model answers. Its reasoning and its refusal have tracks of their own, and so has each call."""
+ZEROS: Final = {"x0x0": "UTF-16", "0x0x": "UTF-16", "x0": "UTF-16", "0x": "UTF-16", "x000": "UTF-32", "000x": "UTF-32"}
 
 
-def call_track(number: int | str) -> str:
-    """The track of the arguments of a call."""
-    return f"call {number}"
+# Kinds.
 
 
 class InputKind(StrEnum):
@@ -73,95 +66,58 @@ class InputKind(StrEnum):
 
 
 class Guess(NamedTuple):
-    """What an input is; `format` is that of the provider, where there is one."""
+    """The kind of an input, and the format of the provider if there is one."""
 
     kind: InputKind
     format: str | None = None
 
     @property
     def is_message(self) -> bool:
-        """Whether this is what a provider streams: several texts in one message."""
+        """Whether the input is a stream of a provider: several texts in one message."""
         return self.kind is InputKind.CHUNKS or (self.kind is InputKind.SSE and self.format is not None)
 
     @property
     def options(self) -> Options:
-        """How the text is read. It is as long as it is: whoever gives it has it already."""
+        """The options for parsing the text. The length has no limit: the caller holds the text already."""
         return Options(multiple=self.kind is InputKind.NDJSON, max_chars=None)
 
-
-class Piece(NamedTuple):
-    """More text of one track. With `restarts` it is all of it, and takes the place of what there was."""
-
-    track: str
-    fragment: str | bytes
-    restarts: bool = False
-
-
-class Item(NamedTuple):
-    """What one step brings: pieces, the chunk or snapshot as it came, and what is known of the whole after it."""
-
-    pieces: tuple[Piece, ...] = ()
-    raw: str = ""
-    message: MessageState | None = None
-    open: tuple[str | int, ...] | None = None
-    """Of snapshots: the steps of the innermost value that is written and may still grow."""
-    waiting: tuple[str, ...] = ()
-    """Of snapshots: the keys in it that wait."""
-    problem: str = ""
-    """What is wrong with this part of the input, in words."""
-    line: int | None = None
-    """Of a chunk with a problem: on which line it begins, from 1."""
-
-
-class Unpacker(Protocol):
-    """Bytes in, cut anywhere; items out."""
-
-    def feed(self, data: bytes, /) -> list[Item]:
-        """What these bytes bring."""
-        ...
-
-    def close(self) -> list[Item]:
-        """What the end brings."""
-        ...
-
-
-# What an input is.
+    def of_format(self, format: str) -> Guess:
+        """Return the guess for a stream in the format that the user named."""
+        return Guess(self.kind if self.kind is InputKind.SSE else InputKind.CHUNKS, format)
 
 
 def guess(head: bytes, *, is_all: bool) -> Guess | None:
-    """What an input is that begins with these bytes; None while they do not tell."""
-    head = head.lstrip(BLANK)
+    """Return the kind of an input that begins with these bytes; None while more bytes may change the answer."""
+    head = head.lstrip(BLANK.encode())
     if not head:
         return Guess(InputKind.JSON) if is_all else None
-    if head.startswith(SSE_STARTS):
+    is_events = is_event_stream(head[:FEW].decode("latin-1"))
+    if is_events:
         return _guess_sse(head, is_all)
-    if not is_all and len(head) < max(map(len, SSE_STARTS)) and any(sign.startswith(head) for sign in SSE_STARTS):
+    if is_events is None and not is_all:
         return None
-    if not head.startswith(b"{"):
-        return Guess(InputKind.JSON)
-    return _guess_lines(head, is_all)
+    return _guess_lines(head, is_all) if head.startswith(b"{") else Guess(InputKind.JSON)
 
 
 def _guess_sse(head: bytes, is_all: bool) -> Guess | None:
-    decoder = SSEDecoder()
+    decoder = PayloadDecoder(is_sse=True)
     try:
-        events = decoder.feed(head) + (decoder.close() if is_all else [])
+        payloads = decoder.feed(head) + (decoder.close() if is_all else [])
     except UnspoolError:
         return Guess(InputKind.SSE)
-    for event in events:
-        if event.data.strip():
-            return Guess(InputKind.SSE, detect(_value(event.data)))
+    if payloads:
+        return Guess(InputKind.SSE, detect(read_chunk(payloads[0].text)))
     return Guess(InputKind.SSE) if is_all else None
 
 
 def _guess_lines(head: bytes, is_all: bool) -> Guess | None:
-    """By the lines that have ended: those never change, so nothing that was told has to be taken back."""
-    ended = head.split(b"\n") if is_all else head.split(b"\n")[:-1]
-    lines = [line for line in ended if line.strip(BLANK)]
-    if not lines:  # half of a line may be half of a chunk; who cannot wait says that this is all
+    """Guess by the completed lines: those never change, so the answer never has to change either."""
+    decoder = PayloadDecoder(is_sse=False, max_length=None)
+    lines = [payload.text for payload in decoder.feed(head) + (decoder.close() if is_all else [])]
+    if not lines:  # half a line may be half a chunk; callers that cannot wait pass `is_all`
         return None
-    first = _value(lines[0])
-    if first is NO_JSON:
+    first = read_chunk(lines[0])
+    if first is UNREADABLE:
         return Guess(InputKind.JSON)
     if is_header(first):
         return Guess(InputKind.RECORDING)
@@ -170,10 +126,10 @@ def _guess_lines(head: bytes, is_all: bool) -> Guess | None:
         return Guess(InputKind.CHUNKS, provider)
     if len(lines) == 1:
         return Guess(InputKind.JSON) if is_all else None
-    if _value(lines[1]) is NO_JSON:  # broken, but what stands behind a whole value can only be another one
-        return Guess(InputKind.NDJSON)
-    values = [value for value in map(_value, lines[:TELLING]) if value is not NO_JSON]
-    if not _can_follow(values):
+    values = [read_chunk(line) for line in lines[:TELLING]]
+    is_broken = values[1] is UNREADABLE  # still a second document: it follows a complete value
+    values = [value for value in values if value is not UNREADABLE]
+    if is_broken or not _can_follow(values):
         return Guess(InputKind.NDJSON)
     if len(lines) < TELLING and not is_all:
         return None
@@ -181,7 +137,7 @@ def _guess_lines(head: bytes, is_all: bool) -> Guess | None:
 
 
 def _can_follow(values: list[object]) -> bool:
-    """Whether the values may be snapshots of one growing object: each has what was in the one before."""
+    """Whether the values may be snapshots of one growing object: each extends the one before."""
     chunker = SnapshotChunker()
     try:
         for value in values:
@@ -191,58 +147,65 @@ def _can_follow(values: list[object]) -> bool:
     return True
 
 
-def _value(text: str | bytes) -> object:
-    try:
-        return cast("object", json.loads(text))
-    except (ValueError, RecursionError):
-        return NO_JSON
+# Steps.
 
 
-# What it brings.
+class Unpacker(Protocol):
+    """A decoder for one kind of input: bytes in, cut anywhere; items out."""
+
+    def feed(self, data: bytes, /) -> list[Item]:
+        """Return the items that end in these bytes."""
+        ...
+
+    def close(self) -> list[Item]:
+        """Return the items that the end of the input completes."""
+        ...
 
 
 def unpacker_for(found: Guess, config: Config | None = None) -> Unpacker:
-    """What unpacks this kind of input. A recording is read by `RecordingReader` first."""
+    """Return an unpacker for this kind of input. `RecordingReader` unwraps recordings first."""
     match found.kind:
         case InputKind.CHUNKS:
-            return Chunks(found.format, config, is_sse=False)
+            return ChunkUnpacker(found.format, config, is_sse=False)
         case InputKind.SSE:
-            return Chunks(found.format, config, is_sse=True) if found.format else EventText()
+            return ChunkUnpacker(found.format, config, is_sse=True) if found.format else EventUnpacker()
         case InputKind.SNAPSHOTS:
-            return Snapshots()
+            return SnapshotUnpacker()
         case InputKind.NDJSON:
-            return Lines()
+            return LineUnpacker()
         case _:
-            return Text()
+            return TextUnpacker()
 
 
 @final
-class Text:
-    """The text itself, as it comes."""
+class TextUnpacker:
+    """JSON text, passed on as it arrives."""
 
     def feed(self, data: bytes) -> list[Item]:
-        return [Item((Piece(DOCUMENT, data),))] if data else []
+        return [Item((TrackPiece(DOCUMENT, data),))] if data else []
 
     def close(self) -> list[Item]:
         return []
 
 
 @final
-class Lines:
-    """Documents, one a line, as they come. To JSON the end of a line is space like any other; here a document ends with
-    it, and one that is open then must not take in the next. So it is handed on as a sign that no JSON can hold.
+class LineUnpacker:
+    """Documents, one per line, passed on as they arrive.
+
+    A line end is white space in JSON, so an unfinished document would swallow the next line. After such a document
+    the unpacker replaces the line end by a character that is invalid in JSON.
     """
 
     def __init__(self) -> None:
-        self._parser = FragmentParser(Options(multiple=True, max_chars=None))
+        self._parser = FragmentParser(Guess(InputKind.NDJSON).options)
         self._has_begun = False
 
     def feed(self, data: bytes) -> list[Item]:
         *ended, rest = data.split(b"\n")
-        items = [Item((Piece(DOCUMENT, line + self._end_of(line)),)) for line in ended]
+        items = [Item((TrackPiece(DOCUMENT, line + self._end_of(line)),)) for line in ended]
         if rest:
             self._read(rest)
-            items.append(Item((Piece(DOCUMENT, rest),)))
+            items.append(Item((TrackPiece(DOCUMENT, rest),)))
         return items
 
     def close(self) -> list[Item]:
@@ -258,28 +221,29 @@ class Lines:
 
 
 @final
-class EventText:
-    """Server-sent events whose data is text: a piece each."""
+class EventUnpacker:
+    """Server-sent events with text as data: one piece per event."""
 
     def __init__(self) -> None:
-        self._decoder = SSEDecoder(max_line=LONGEST_LINE, max_event=LONGEST_LINE)
+        self._decoder = SSEDecoder(max_line=MAX_LINE, max_event=MAX_LINE)
 
     def feed(self, data: bytes) -> list[Item]:
-        events = self._decoder.feed(data)
-        return [Item((Piece(DOCUMENT, event.data),), event.data) for event in events if not event.is_done]
+        return self._items(self._decoder.feed(data))
 
     def close(self) -> list[Item]:
-        events = self._decoder.close()
-        return [Item((Piece(DOCUMENT, event.data),), event.data) for event in events if not event.is_done]
+        return self._items(self._decoder.close())
+
+    def _items(self, events: list[SSEEvent]) -> list[Item]:
+        return [Item((TrackPiece(DOCUMENT, event.data),), event.data) for event in events if not event.is_done]
 
 
 @final
-class Chunks:
-    """What a provider streams, one chunk a line, or one in each event."""
+class ChunkUnpacker:
+    """Chunks of a provider, one per line or one per event."""
 
     def __init__(self, format: str | None, config: Config | None, *, is_sse: bool) -> None:
         self._deltas = None if format is None else deltas_for(format)
-        self._payloads = Payloads(is_sse=is_sse)
+        self._payloads = PayloadDecoder(is_sse=is_sse, max_length=MAX_LINE)
         self._state = start(config)
 
     def feed(self, data: bytes) -> list[Item]:
@@ -291,10 +255,11 @@ class Chunks:
 
     def _item(self, payload: Payload) -> Item:
         text = payload.text
-        chunk = _value(text)
-        if chunk is NO_JSON:
-            is_end = text.strip() == "[DONE]"
-            return Item((), text, self._state) if is_end else self._refused(payload, "that is not JSON")
+        chunk = read_chunk(text)
+        if chunk is DONE:
+            return Item((), text, self._state)
+        if chunk is UNREADABLE:
+            return self._refused(payload, "that is not JSON")
         if self._deltas is None:
             provider = detect(chunk)
             if provider is None:
@@ -308,28 +273,28 @@ class Chunks:
 
     def _next(self, state: MessageState, raw: str) -> Item:
         before, self._state = self._state, state
-        pieces: list[Piece] = []
+        pieces: list[TrackPiece] = []
         for change in changes(before, state):
             match change:
                 case ContentAdded(text, whole):
-                    pieces.append(Piece(CONTENT, text, whole))
+                    pieces.append(TrackPiece(CONTENT, text, whole))
                 case ReasoningAdded(text, whole):
-                    pieces.append(Piece("reasoning", text, whole))
+                    pieces.append(TrackPiece("reasoning", text, whole))
                 case RefusalAdded(text, whole):
-                    pieces.append(Piece("refusal", text, whole))
+                    pieces.append(TrackPiece("refusal", text, whole))
                 case ToolArgumentsAdded(call, text, whole):
-                    pieces.append(Piece(call_track(call.index), text, whole))
+                    pieces.append(TrackPiece(call_track(call.index), text, whole))
                 case _:
                     pass
         return Item(tuple(pieces), raw, state)
 
 
 @final
-class Snapshots:
-    """Whole values, one a line: the text that the chunker writes for each."""
+class SnapshotUnpacker:
+    """Complete values, one per line: the pieces are the text that the chunker writes for each."""
 
     def __init__(self) -> None:
-        self._lines = NDJSONDecoder(max_line=LONGEST_LINE)
+        self._lines = NDJSONDecoder(max_line=MAX_LINE)
         self._chunker = SnapshotChunker(on_conflict="keep")
         self._conflicts = 0
 
@@ -339,7 +304,7 @@ class Snapshots:
     def close(self) -> list[Item]:
         items = [self._item(line) for line in self._lines.close()]
         rest = self._chunker.flush()
-        return [*items, Item((Piece(DOCUMENT, rest),))] if rest else items
+        return [*items, Item((TrackPiece(DOCUMENT, rest),))] if rest else items
 
     def _item(self, line: str) -> Item:
         try:
@@ -349,9 +314,180 @@ class Snapshots:
         open_path = self._chunker.open_path
         conflicts, self._conflicts = self._chunker.conflicts[self._conflicts :], len(self._chunker.conflicts)
         return Item(
-            (Piece(DOCUMENT, fragment),) if fragment else (),
+            (TrackPiece(DOCUMENT, fragment),) if fragment else (),
             line,
             open=None if open_path is None else open_path.steps,
             waiting=self._chunker.waiting,
             problem="; ".join(map(str, conflicts)),
         )
+
+
+# Times.
+
+
+class EncodingError(UnspoolError, ValueError):
+    """An input in an encoding other than UTF-8; raised before any item is returned."""
+
+    def __init__(self, encoding: str) -> None:
+        super().__init__(encoding)
+        self.encoding = encoding
+
+    def __str__(self) -> str:
+        return f"this looks like {self.encoding}; unspool reads UTF-8"
+
+
+class TimedItem(NamedTuple):
+    """An item, and the time of its arrival in seconds."""
+
+    time: float
+    item: Item
+
+
+@final
+class InputDecoder:
+    """Bytes in, cut anywhere; timed items out.
+
+    `kind` and `format` are auto-detected by default; `found` holds them as soon as they are known. With `cut`, JSON
+    text is passed on in fragments of `cut` bytes. Without `snapshots`, lines are NDJSON and passed on unchanged.
+    """
+
+    def __init__(
+        self,
+        kind: InputKind | None = None,
+        *,
+        format: str | None = None,
+        cut: int | None = None,
+        is_live: bool = False,
+        config: Config | None = None,
+        snapshots: bool = True,
+    ) -> None:
+        self.found: Guess | None = None
+        self._is_wrapped = kind is InputKind.RECORDING
+        self._kind = None if self._is_wrapped else kind
+        self._format = format
+        self._cut = cut
+        self._is_live = is_live
+        self._config = config
+        self._snapshots = snapshots
+        self._head: list[Arrival] = []  # the arrivals while the kind is unknown
+        self._held = 0  # the number of bytes in them
+        self._recording: RecordingReader | None = None
+        self._unpacker: Unpacker | None = None
+        self._clock = 0.0
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether the times were measured."""
+        return self._is_live or self._recording is not None
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether the input is a recording, which has its own times."""
+        return self._recording is not None
+
+    def feed(self, time: float, data: bytes) -> list[TimedItem]:
+        """Return the items that end in these bytes. The time matters only for live input."""
+        return self._arrive([Arrival(time, data)])
+
+    def settle(self) -> list[TimedItem]:
+        """Decide the kind by the bytes so far, because the caller cannot wait any longer, and return their items."""
+        is_blank = not any(arrival.data.strip() for arrival in self._head)  # blank input leaves nothing to decide
+        return [] if is_blank else self._decide(is_all=True)
+
+    def close(self, time: float) -> list[TimedItem]:
+        """End the input and return the remaining items."""
+        items: list[TimedItem] = []
+        if self._recording is None and self._unpacker is None:
+            items += self._decide(is_all=True)  # this may reveal a recording
+        if self._recording is not None:
+            items += self._unwrapped(self._recording.close())
+        if self._unpacker is None:
+            items += self._decide(is_all=True)
+        assert self._unpacker is not None
+        end = time if self._is_live and self._recording is None else self._clock
+        return items + [TimedItem(end, item) for item in self._unpacker.close()]
+
+    def timeline(self, *, extract: bool = False, patches: bool = False) -> Timeline:
+        """Return an empty timeline for the detected kind; for JSON if the input is empty."""
+        found = self.found or Guess(InputKind.JSON)
+        return Timeline(found, is_timed=self.is_timed, extract=extract, patches=patches)
+
+    def _arrive(self, arrivals: list[Arrival]) -> list[TimedItem]:
+        if self._recording is None:
+            return self._unwrapped(arrivals)
+        try:
+            items = self._unwrapped(self._recording.feed(b"".join([arrival.data for arrival in arrivals])))
+        except RecordingError:
+            if not self._head:
+                raise
+            items = []
+        # Items before a fault are delivered first; the next call raises the fault.
+        return items if self._recording.fault is None else items + self.settle()
+
+    def _unwrapped(self, arrivals: list[Arrival]) -> list[TimedItem]:
+        if self._unpacker is not None:
+            return self._unpack(arrivals)
+        self._head += arrivals
+        size = self._held = self._held + sum([len(arrival.data) for arrival in arrivals])
+        if size >= ENOUGH:
+            return self._decide(is_all=True)
+        # After the first few bytes only a line end adds information.
+        is_news = size <= FEW or any(b"\n" in arrival.data or b"\r" in arrival.data for arrival in arrivals)
+        return self._decide(is_all=False) if size and is_news else []
+
+    def _decide(self, *, is_all: bool) -> list[TimedItem]:
+        head = b"".join([arrival.data for arrival in self._head])
+        found = guess(head, is_all=is_all)
+        if found is None and self._kind is not None and self._kind is not InputKind.SSE and not may_be_header(head):
+            found = Guess(self._kind, self._format)  # the caller named the kind
+        if found is None:
+            return []
+        encoding = _other_encoding(head)
+        if encoding is not None:
+            self.found = found
+            raise EncodingError(encoding)
+        held, self._head, self._held = self._head, [], 0
+        if self._recording is None and (found.kind is InputKind.RECORDING or self._is_wrapped):
+            self._recording = RecordingReader()
+            return self._arrive(held)
+        if self._kind is not None:
+            found = Guess(self._kind, found.format)
+        if found.kind is InputKind.SNAPSHOTS and not self._snapshots:
+            found = Guess(InputKind.NDJSON)
+        if self._format is not None:
+            found = found.of_format(self._format)
+        self.found = found
+        leaves_lines = found.kind is InputKind.NDJSON and not self._snapshots
+        self._unpacker = unpacker_for(Guess(InputKind.JSON) if leaves_lines else found, self._config)
+        if held and held[0].data.startswith(BOM_UTF8):  # RFC 8259, section 8.1: parsers may ignore it
+            held[0] = held[0]._replace(data=held[0].data.removeprefix(BOM_UTF8))
+        return self._unpack(held)
+
+    def _unpack(self, arrivals: list[Arrival]) -> list[TimedItem]:
+        assert self._unpacker is not None
+        assert self.found is not None
+        items: list[TimedItem] = []
+        is_text = self.found.kind in (InputKind.JSON, InputKind.NDJSON)
+        for arrival in arrivals:
+            pieces = _cut(arrival.data, self._cut) if self._cut and is_text else [arrival.data]
+            for item in [item for piece in pieces for item in self._unpacker.feed(piece)]:
+                self._clock = arrival.time if self.is_timed else self._clock + 1 / STEADY_RATE
+                items.append(TimedItem(self._clock, item))
+        return items
+
+
+def _other_encoding(head: bytes) -> str | None:
+    """Return the encoding of an input that begins with these bytes if it is not UTF-8.
+
+    The byte order mark shows it, or the zeros around the first characters: those are ASCII in every kind of input (RFC
+    4627, section 3), and no input in UTF-8 begins like this.
+    """
+    if head.startswith((BOM_UTF32_LE, BOM_UTF32_BE)):
+        return "UTF-32"
+    if head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return "UTF-16"
+    return ZEROS.get("".join(["x" if byte else "0" for byte in head[:4]]))
+
+
+def _cut(data: bytes, size: int) -> list[bytes]:
+    return [data[start : start + size] for start in range(0, len(data), size)]

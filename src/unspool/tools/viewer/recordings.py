@@ -1,13 +1,15 @@
-r"""Recordings: what came, and when. One JSON object a line, the first of which says what this is.
+r"""Recordings: bytes with the times of their arrival; and the samples, invented recordings that ship with unspool.
+
+A recording is one JSON object per line. The first line is the header.
 
     {"unspool_recording": 1}
     {"t": 0.0, "text": "data: {\"choices\"..."}
     {"t": 0.0132, "text": "..."}
     {"t": 0.02, "base64": "/w=="}
 
-`t` is in seconds since the first one. Text is cut as it came, except that a character is never cut in two: its first
-bytes go with the rest of it. What is not UTF-8 is kept as it came: the bytes of a recording are always those that were
-recorded. A line in which something could not be seen, or could be taken for a command by a terminal, is ASCII.
+`t` is in seconds since the first arrival. Text is cut as it arrived, except that a character is never cut in two: its
+first bytes go with the rest of it. Bytes that are not UTF-8 are kept as base64, so a recording always gives back the
+exact bytes. Lines with invisible characters, or with control characters of a terminal, are written in ASCII.
 """
 
 from __future__ import annotations
@@ -16,40 +18,57 @@ import codecs
 import json
 import sys
 from base64 import b64decode, b64encode
-from typing import Any, Final, NamedTuple, cast, final
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, final
 
-from ..._errors import UnspoolError
-from ...llm._lines import LineSplitter
+from ... import UnspoolError
+from ...llm._wire import LineSplitter
 from .escaping import visible
 
-__all__ = ["HEADER", "Arrival", "Recorder", "RecordingError", "RecordingReader", "is_header", "may_be_header"]
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+__all__ = [
+    "HEADER",
+    "MAX_LINE",
+    "SAMPLES",
+    "Arrival",
+    "Recorder",
+    "RecordingError",
+    "RecordingReader",
+    "SampleError",
+    "find_sample",
+    "is_header",
+    "may_be_header",
+    "read_sample",
+]
 
 VERSION: Final = 1
 NAME: Final = "unspool_recording"
 HEADER: Final = json.dumps({NAME: VERSION}) + "\n"
 DIGITS: Final = 6  # of a time: microseconds
 LATEST: Final = sys.float_info.max
-LONGEST_LINE: Final = 64 * 1024 * 1024
+MAX_LINE: Final = 64 * 1024 * 1024
 
 
 class RecordingError(UnspoolError, ValueError):
-    """A line that is not one of a recording."""
+    """A line that is not valid in a recording."""
 
 
 class Arrival(NamedTuple):
-    """Some bytes, and the time in seconds when they came."""
+    """Some bytes, and the time of their arrival in seconds."""
 
     time: float
     data: bytes
 
 
 def is_header(value: object) -> bool:
-    """Whether a line, as JSON, is the first one of a recording."""
+    """Whether the JSON value of a line is the header of a recording."""
     return isinstance(value, dict) and NAME in value
 
 
 def may_be_header(head: bytes) -> bool:
-    """Whether an input that begins with these bytes may still turn out to be a recording."""
+    """Whether an input that begins with these bytes may be a recording."""
     sign = f'{{"{NAME}"'.encode()
     begin = b"".join(head.split())[: len(sign)]
     return sign.startswith(begin)
@@ -57,21 +76,21 @@ def may_be_header(head: bytes) -> bool:
 
 @final
 class Recorder:
-    """Arrivals in, lines out; the first line is `HEADER`."""
+    """Arrivals in, lines out. The caller writes `HEADER` first."""
 
     __slots__ = ("_ascii_only", "_decoder", "_held")
 
     def __init__(self, *, ascii_only: bool = False) -> None:
         self._ascii_only = ascii_only
         self._decoder = codecs.getincrementaldecoder("utf-8")()
-        self._held = b""  # the bytes that the decoder keeps
+        self._held = b""  # the bytes that the decoder buffers
 
     def line(self, time: float, data: bytes) -> str:
-        """The line for these bytes; empty while they are only the beginning of a character."""
+        """Return the line for these bytes; empty while they are only the start of a character."""
         return self._line(time, data, final=False)
 
     def close(self, time: float) -> str:
-        """The line for what is left: half of a character."""
+        """Return the line for the remaining bytes of a cut character, if any."""
         return self._line(time, b"", final=True)
 
     def _line(self, time: float, data: bytes, *, final: bool) -> str:
@@ -94,33 +113,33 @@ class Recorder:
 
 @final
 class RecordingReader:
-    """Lines in, in any cutting; arrivals out. Raises `RecordingError` with the number of the line.
+    """Lines in, cut anywhere; arrivals out. Raises `RecordingError` with the number of the line.
 
-    What came before it is delivered first: it is raised at once if the same call has nothing to give, and otherwise by
-    the next one, as by every call after it.
+    Arrivals before an error are delivered first. The call that meets the error raises it if it has no arrivals to
+    return; otherwise the next call raises it, and every call after that.
     """
 
     __slots__ = ("_begun", "_error", "_last", "_splitter")
 
     def __init__(self) -> None:
-        self._splitter = LineSplitter(LONGEST_LINE, lone_cr=False)
+        self._splitter = LineSplitter(MAX_LINE, lone_cr=False)
         self._begun = False
         self._last = 0.0
         self._error: RecordingError | None = None
 
     @property
     def fault(self) -> RecordingError | None:
-        """What is wrong with the line that ended the reading, if anything did."""
+        """The error that stopped the reader, if any."""
         return self._error
 
     def feed(self, data: bytes | str) -> list[Arrival]:
-        """The arrivals on the lines that end here."""
+        """Return the arrivals on the lines that end in this data."""
         self._raise_error()
         lines = self._splitter.feed(data)
         return self._read(lines, self._splitter.count - len(lines) + 1)
 
     def close(self) -> list[Arrival]:
-        """The arrival on the last line, where it has no end."""
+        """Return the arrival on a last line without a line end."""
         self._raise_error()
         return self._read([self._splitter.close()], self._splitter.count + 1, is_cut=True)
 
@@ -175,3 +194,38 @@ def _data(fields: dict[str, Any]) -> bytes:
     except ValueError:
         pass
     raise RecordingError("neither text nor base64")
+
+
+# Samples.
+
+SAMPLES: Final = {
+    "trip": "OpenAI chat: a structured answer with 100 fields, in six seconds",
+    "weather-tools": "Anthropic: thinking, a sentence, then two tool calls",
+    "gemini-leaves": "Gemini: the arguments of a call, leaf by leaf",
+    "snapshots": "whole values, each later than the one before; some fields have to wait",
+    "broken": "JSON that breaks in its seventh line",
+    "cut-off": "OpenAI chat: the answer is cut off, it was too long",
+    "unordered-a": "OpenAI chat: a verdict at the end of its reasons",
+    "unordered-b": "the same with the verdict first, to compare",
+}
+"""The samples by name, with a description of each."""
+
+
+class SampleError(UnspoolError, ValueError):
+    """A name that is not the name of a sample."""
+
+
+def find_sample(name: str) -> Traversable:
+    """Return the file of a sample. Raises `SampleError` with the available names."""
+    if name not in SAMPLES:
+        raise SampleError(f"there is no sample {name!r}; there are {', '.join(SAMPLES)}")
+    return files("unspool.tools.viewer") / "samples" / f"{name}.jsonl"
+
+
+def read_sample(name: str) -> bytes:
+    """Return the bytes of a sample, which is a recording.
+
+    >>> read_sample("trip").startswith(b'{"unspool_recording": 1}')
+    True
+    """
+    return find_sample(name).read_bytes()

@@ -1,6 +1,6 @@
-"""The tree as rows, and only those that are in the window: their cost is that of the window, not of the document.
+"""The tree as rows. Only the rows of the visible window are made, so the cost depends on the window alone.
 
-Ids are given in document order without a gap, so the row of a node is its id, less what is folded away above it.
+Node ids follow document order without gaps, so the row of a node is its id minus the folded rows above it.
 """
 
 from __future__ import annotations
@@ -8,23 +8,24 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
-from ..._path import ROOT, Path
-from ..._tree.nodes import ArrayNode, ContainerNode, ObjectNode, StringNode
+from ... import Path
+from ...tree import ArrayNode, ContainerNode, ObjectNode, StringNode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ..._tree.nodes import Node
     from ...select import Pattern
+    from ...tree import Node
 
-__all__ = ["Row", "Window", "label_of", "matching", "picked", "window"]
+__all__ = ["TreeRow", "Window", "label_of", "leaf_text", "matching", "picked", "window"]
 
-LONGEST_TEXT: Final = 400
+MAX_TEXT: Final = 400
+ROOT: Final = Path.of()
 START: Final = 1  # of `Pattern.advance`: at the root, no segment has taken a step
 
 
-class Row(NamedTuple):
-    """One node. `mark` is "new" if this step brought it, "grown" if it changed, otherwise empty."""
+class TreeRow(NamedTuple):
+    """One node. `mark` is "new" if this step added the node, "grown" if the node changed, otherwise empty."""
 
     id: int
     depth: int
@@ -33,29 +34,34 @@ class Row(NamedTuple):
     is_open: bool
     mark: str
     text: str
-    """A leaf as JSON, its end if it is long; an open string has no quote at its end."""
+    """A leaf as JSON, shortened in the middle if it is long; an open string has no closing quote."""
     size: int
-    """How many are inside; of a string, how many characters it has."""
+    """The number of children, or the number of characters of a string."""
     is_folded: bool
 
 
 class Window(NamedTuple):
-    """Some rows, the number of the first, and how many there are in all."""
+    """Some rows, the number of the first one, and the total number of rows."""
 
     start: int
     total: int
-    rows: tuple[Row, ...]
+    rows: tuple[TreeRow, ...]
 
 
 def label_of(path: Path) -> str:
-    """What a value is called where it stands: its last step as paths write it, without the dot; the root is ``$``."""
+    """Return the last step of a path as paths spell it, without the dot; ``$`` for the root."""
     return "$" if path.step is None else str(Path.of(path.step))[1:].removeprefix(".")
+
+
+def leaf_text(value: object, raw: str | None) -> str:
+    """Return a leaf as JSON text; numbers as they were spelled."""
+    return json.dumps(value, ensure_ascii=False) if raw is None else raw
 
 
 def window(
     root: Node | None, before: Node | None, start: int = 0, count: int = 100, folded: Iterable[int] = ()
 ) -> Window:
-    """The rows from `start` on of a tree, compared with the one `before`. Of `folded` nodes nothing inside is shown."""
+    """Return the rows of a tree from `start`, compared with the tree `before`; children of `folded` are hidden."""
     if root is None:
         return Window(0, 0, ())
     hidden = _Hidden(root, folded)
@@ -66,17 +72,17 @@ def window(
     return Window(start, total, tuple(rows))
 
 
-def picked(root: Node | None, before: Node | None, ids: Iterable[int]) -> tuple[Row, ...]:
-    """The rows of these nodes alone; an id that is not in the tree has none."""
+def picked(root: Node | None, before: Node | None, ids: Iterable[int]) -> tuple[TreeRow, ...]:
+    """Return the rows of the nodes with these ids; ids that are not in the tree are skipped."""
     if root is None:
         return ()
     looker, hidden = _Looker(root, before), _Hidden(root, ())
     return tuple([looker.row(node_id, hidden) for node_id in ids if root.find(node_id) is not None])
 
 
-def matching(root: Node | None, before: Node | None, pattern: Pattern, most: int) -> tuple[Row, ...]:
-    """The first `most` rows that match a pattern, in document order. Where nothing can match, nobody looks."""
-    rows: list[Row] = []
+def matching(root: Node | None, before: Node | None, pattern: Pattern, most: int) -> tuple[TreeRow, ...]:
+    """Return the first `most` rows that match a pattern, in document order. Subtrees without a match are skipped."""
+    rows: list[TreeRow] = []
     inside: list[Iterator[tuple[Node, Path, int]]] = [iter(() if root is None else ((root, ROOT, START),))]
     while inside and len(rows) < most:
         found = next(inside[-1], None)
@@ -103,12 +109,12 @@ def _children(node: ContainerNode, path: Path, pattern: Pattern, states: int) ->
 
 @final
 class _Hidden:
-    """What is folded away: ranges of ids, none inside another."""
+    """The folded nodes as ranges of ids; no range is inside another."""
 
     def __init__(self, root: Node, folded: Iterable[int]) -> None:
         self._first = root.id
-        self._starts: list[int] = []  # the nodes that are folded
-        self._counts: list[int] = []  # how many rows are hidden with each of them and those before
+        self._starts: list[int] = []  # the ids of the folded nodes
+        self._counts: list[int] = []  # the rows that each of them hides, together with those before it
         hidden, beyond = 0, root.id
         for folded_id in sorted(set(folded)):
             node = root.find(folded_id) if folded_id >= beyond else None
@@ -118,12 +124,12 @@ class _Hidden:
                 self._starts.append(folded_id)
                 self._counts.append(hidden)
         self.nodes = frozenset(self._starts)
-        """Those that are folded."""
+        """The ids of the folded nodes."""
         self.total = _last_id(root) - root.id + 1 - hidden
 
     def id_of(self, row: int) -> int:
         low, high = 0, len(self._starts)
-        while low < high:  # how many folded nodes stand above this row
+        while low < high:  # the number of folded nodes above this row
             middle = (low + high) // 2
             above = self._counts[middle - 1] if middle else 0
             if self._starts[middle] - self._first - above < row:
@@ -141,30 +147,30 @@ def _last_id(node: Node) -> int:
 
 @final
 class _Looker:
-    """Finds nodes by their ids, and remembers what it met on the way."""
+    """Finds nodes by their ids and caches the keys of objects on the way."""
 
     def __init__(self, root: Node, before: Node | None) -> None:
         self._root = root
         self._before = before
         self._keys: dict[int, tuple[str, ...]] = {}  # of objects, by id
 
-    def row(self, id: int, hidden: _Hidden) -> Row:
+    def row(self, id: int, hidden: _Hidden) -> TreeRow:
         path, depth, node = ROOT, 0, self._root
         while node.id != id:
             child = node.child_around(id)
-            assert child is not None  # ids have no gap
+            assert child is not None  # ids have no gaps
             path, depth = path / self._step(node, child), depth + 1
             node = child
         return self.row_of(node, path, depth, id in hidden.nodes)
 
-    def row_of(self, node: Node, path: Path, depth: int, is_folded: bool) -> Row:
+    def row_of(self, node: Node, path: Path, depth: int, is_folded: bool) -> TreeRow:
         mark = self._mark(node)
-        return Row(node.id, depth, path, node.kind, not node.closed, mark, _text(node), _size(node), is_folded)
+        return TreeRow(node.id, depth, path, node.kind, not node.closed, mark, _text(node), _size(node), is_folded)
 
     def _step(self, parent: Node, child: Node) -> str | int:
         assert isinstance(parent, ContainerNode)
         low, high = 0, len(parent) - 1
-        while low < high:  # the place of the child, by its id
+        while low < high:  # the index of the child, by its id
             middle = (low + high) // 2
             if parent.child(middle).id < child.id:
                 low = middle + 1
@@ -195,9 +201,8 @@ def _text(node: Node) -> str:
         return "[]" if isinstance(node, ArrayNode) else "{}"
     if isinstance(node, StringNode):
         text = node.text
-        if len(text) > LONGEST_TEXT:  # the end is where it grows
-            text = f"{text[: LONGEST_TEXT // 4]}…{text[-LONGEST_TEXT * 3 // 4 :]}"
+        if len(text) > MAX_TEXT:  # strings grow at the end, so most of the end stays visible
+            text = f"{text[: MAX_TEXT // 4]}…{text[-MAX_TEXT * 3 // 4 :]}"
         spelled = json.dumps(text, ensure_ascii=False)
         return spelled if node.closed else spelled[:-1]
-    raw = getattr(node, "raw", None)
-    return raw if isinstance(raw, str) else json.dumps(node.value)
+    return leaf_text(node.value, getattr(node, "raw", None))

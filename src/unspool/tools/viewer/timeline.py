@@ -1,54 +1,124 @@
-"""A timeline: everything that came, step by step, with the time of each step. Whatever is shown is a function of it and
-of the number of a step; nothing else keeps a truth of its own.
+"""The timeline: every step of an input, with its time. All views are functions of a timeline and a step number.
 
-A step is what came at once: a fragment, a chunk of a provider, a snapshot. Step 0 is before anything came.
+A step is one fragment, one chunk of a provider, or one snapshot. Step 0 is the empty start.
 """
 
 from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from typing import TYPE_CHECKING, NamedTuple, final
+from typing import TYPE_CHECKING, Final, NamedTuple, final
 
-from ..._parser import FragmentParser
+from ... import FragmentParser
+from ...llm import deltas_for, reduce_chunk
+from ...llm._sources import UNREADABLE, read_chunk
+from ...llm._wire import DONE
 from ...patch import Patcher
-from .fields import Fields
-from .inputs import DOCUMENT, Item
-from .messages import Messages
-from .natures import call_of, nature_of
-from .tracks import Track
+from .tracks import DOCUMENT, Fields, Item, Track, call_of, nature_of
 
 if TYPE_CHECKING:
-    from ..._events import Event
-    from ...llm._state import MessageState
-    from .inputs import Guess, Piece
+    from collections.abc import Sequence
 
-__all__ = ["Change", "Note", "Timeline"]
+    from ... import Event
+    from ...llm import MessageState
+    from .inputs import Guess
+    from .tracks import TrackPiece
+
+__all__ = ["Change", "Messages", "Note", "Timeline"]
+
+MAX_CALLS: Final = 100_000  # in all kept states together; beyond that, every second state goes
+MIN_KEPT: Final = 16  # states, however many calls each of them has
+
+
+@final
+class Messages:
+    """The states of one message, one after each step.
+
+    A state holds all tool calls, so keeping every state would take the square of their number. As in a track, some
+    states are kept, and the states between are computed again from the chunks in `items`.
+    """
+
+    __slots__ = ("_at_hand", "_calls", "_format", "_items", "_kept", "_steps", "_stride", "last")
+
+    def __init__(self, format: str | None, items: Sequence[Item]) -> None:
+        self.last: MessageState | None = None
+        """The state after the last step."""
+        self._format = format
+        self._items = items
+        self._steps: list[int] = []
+        self._kept: list[MessageState] = []  # one for each of these steps
+        self._calls = 0  # in all kept states together
+        self._stride = 1
+        self._at_hand: tuple[int, MessageState] | None = None  # the step and state of the last look
+
+    def add(self, step: int, message: MessageState) -> None:
+        """Add the state after one more step."""
+        self.last = message
+        if not self._is_kept(step):
+            return
+        self._steps.append(step)
+        self._kept.append(message)
+        count = len(message.tool_calls)
+        self._calls += count
+        if self._format is not None and self._calls > max(MAX_CALLS, MIN_KEPT * count):
+            self._thin()
+
+    def _is_kept(self, step: int) -> bool:
+        """Whether a step keeps its state. Steps without a chunk always do, because it cannot be computed again."""
+        return step % self._stride == 0 or not self._items[step].raw or step <= self._steps[0]
+
+    def _thin(self) -> None:
+        self._stride *= 2
+        kept = [(step, state) for step, state in zip(self._steps, self._kept, strict=True) if self._is_kept(step)]
+        self._steps = [step for step, _ in kept]
+        self._kept = [state for _, state in kept]
+        self._calls = sum([len(state.tool_calls) for state in self._kept])
+
+    def at(self, step: int) -> MessageState | None:
+        """Return the state after this step; None before the message begins."""
+        index = bisect_right(self._steps, step) - 1
+        if index < 0:
+            return None
+        begin, state = self._steps[index], self._kept[index]
+        if self._at_hand is not None and begin < self._at_hand[0] <= step:
+            begin, state = self._at_hand
+        for between in range(begin + 1, step + 1):
+            state = self._after(state, self._items[between].raw)
+        self._at_hand = step, state
+        return state
+
+    def _after(self, state: MessageState, chunk: str) -> MessageState:
+        if self._format is None or not chunk:
+            return state
+        value = read_chunk(chunk)
+        if value is DONE or value is UNREADABLE:
+            return state
+        return reduce_chunk(state, deltas_for(self._format)(value))
 
 
 class Note(NamedTuple):
-    """Something that is worth knowing, and the step at which it became known."""
+    """A remark for the user, and the step to which it belongs."""
 
     step: int
     text: str
 
 
 class Change(NamedTuple):
-    """What a step brought to a track: the text, and the patch as JSON (only where patches are kept)."""
+    """The text that a step added to a track, and its JSON Patch if the timeline keeps patches."""
 
     track: str
     text: str
     patch: str = ""
     events: int | None = None
-    """How many there are in it; None where it turned out only later, or just now, that the text is JSON."""
+    """The number of events; None if the text was not known to be JSON before this step."""
 
 
 @final
 class Timeline:
-    """Steps, in order; the tracks that they wrote to; when each field became known.
+    """The steps in order, their tracks, and the timing of every field.
 
-    `is_timed` says whether the times were measured; otherwise they are made up, so that it can be played.
-    With `patches`, the JSON Patch of each step is kept as well.
+    `is_timed` says whether the times were measured; other timelines have invented times so that they can be played.
+    With `patches`, the timeline keeps the JSON Patch of each step.
     """
 
     def __init__(self, found: Guess, *, is_timed: bool = True, extract: bool = False, patches: bool = False) -> None:
@@ -63,7 +133,7 @@ class Timeline:
         self.is_finished = False
         self.times: list[float] = [0.0]
         self.sizes: list[int] = [0]
-        """How many characters had come with each step, of all tracks together."""
+        """The number of characters of all tracks together, after each step."""
         self._items: list[Item] = [Item()]
         self._messages = Messages(found.format, self._items)
         self._changes: list[tuple[Change, ...]] = [()]
@@ -81,7 +151,7 @@ class Timeline:
         return self.times[-1]
 
     def add(self, time: float, item: Item) -> int:
-        """Take one more step; its number."""
+        """Add one step and return its number."""
         step = self.last + 1
         self._items.append(item._replace(message=None))
         if item.message is not None:
@@ -96,7 +166,7 @@ class Timeline:
         return step
 
     def finish(self, time: float, problem: str = "") -> int:
-        """The stream has ended, well or with a problem: the last step, which brings nothing but that."""
+        """End the stream, with a problem if there is one, and return the number of this last step."""
         step = self.add(time, Item(message=self._messages.last, problem=problem))
         for track in self.tracks.values():
             was_json = track.is_json
@@ -111,7 +181,7 @@ class Timeline:
         self.is_finished = True
         return step
 
-    def _take(self, step: int, piece: Piece, message: MessageState | None) -> Change:
+    def _take(self, step: int, piece: TrackPiece, message: MessageState | None) -> Change:
         name = piece.track
         track = self.tracks.get(name)
         if track is None:
@@ -125,7 +195,7 @@ class Timeline:
         if piece.restarts and before:
             self._parsers.pop(name, None)
             self.fields[name] = Fields()
-        # What turns out to be JSON only now is read from its start.
+        # A text that turns out to be JSON only now is parsed from its start.
         is_late = before and not was_json
         events = self._read_late(step, track) if is_late else self._read(step, track, piece.fragment, text)
         self.news.setdefault(name, []).extend(events)
@@ -152,32 +222,32 @@ class Timeline:
     # Looking.
 
     def item(self, step: int) -> Item:
-        """What came with this step; for its message, ask `message`."""
+        """Return the item of a step, without its message; see `message`."""
         return self._items[step]
 
     def changes(self, step: int) -> tuple[Change, ...]:
-        """What this step brought to each track."""
+        """Return the changes of each track at this step."""
         return self._changes[step]
 
     def message(self, step: int) -> MessageState | None:
-        """The state of the message after this step, where there is one."""
+        """Return the message after this step, if there is one."""
         return self._messages.at(step)
 
     def step_at(self, time: float) -> int:
-        """The last step that had come at this time."""
+        """Return the last step up to this time."""
         return bisect_right(self.times, time) - 1
 
     def label(self, name: str) -> str:
-        """The name of a track for people: a call is called by the name of its tool."""
+        """Return the display name of a track; a tool call shows the name of its tool."""
         call = call_of(name, self._messages.last)
         return f"{call.name} ({name})" if call is not None and call.name else name
 
     def has_title(self, name: str) -> bool:
-        """Whether it has to be said which track this is: not where there is nothing but a document."""
+        """Whether a track needs a title: the only document of an input does not."""
         return len(self.tracks) > 1 or name != DOCUMENT
 
     def problems(self) -> list[str]:
-        """All that is wrong with what came: the notes, or else what the provider says of its message."""
+        """Return the problems of the input: the notes, or else the errors that the provider reports."""
         found = [note.text for note in self.notes]
         message = self._messages.last
         if not found and message is not None:
@@ -187,7 +257,7 @@ class Timeline:
         return found
 
     def completions(self) -> list[int]:
-        """The steps at which something became complete, in order."""
+        """Return the steps that completed a value, in order."""
         steps: set[int] = set()
         for fields in self.fields.values():
             steps.update(fields.leaves, [field.complete for field in fields.listed if field.complete is not None])

@@ -1,5 +1,6 @@
-"""The waterfall: for each field when it was first seen, while it grew, and when it was complete. The layout alone: it
-is drawn in the terminal, as SVG, as HTML and in the studio, and is the same in all of them.
+"""The waterfall: when each field was first seen, when it grew, and when it was complete.
+
+This module computes the layout. The terminal, SVG, HTML and the studio draw the same one.
 
     title   ----====#                  thin until first seen, light while it grows, solid where it is complete
     days    ---------=============#
@@ -13,18 +14,18 @@ from collections import Counter
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
-from .fields import Selection
 from .rows import label_of
+from .tracks import Selection
 
 if TYPE_CHECKING:
     from ...select import Pattern
-    from .fields import Field
     from .timeline import Timeline
+    from .tracks import FieldTiming
 
 __all__ = [
     "LEAVES",
-    "MOST_BARS",
-    "MOST_ITEMS",
+    "MAX_BARS",
+    "MAX_ITEMS",
     "Axis",
     "Bar",
     "Comparison",
@@ -37,10 +38,10 @@ __all__ = [
     "spelled",
 ]
 
-MOST_ITEMS: Final = 8  # of an array that are shown one by one
-MOST_BARS: Final = 2_000
-MOST_TICKS: Final = 5  # gaps between them
-STEPS: Final = (1, 2, 5)  # between two ticks, times a power of ten
+MAX_ITEMS: Final = 8  # of an array; the rest is folded into one bar
+MAX_BARS: Final = 2_000
+MAX_TICKS: Final = 5  # gaps between ticks
+STEPS: Final = (1, 2, 5)  # the gap between two ticks, times a power of ten
 LEAVES: Final = frozenset({"string", "number", "boolean", "null"})
 
 
@@ -52,7 +53,7 @@ class Tick(NamedTuple):
 
 
 class Usable(NamedTuple):
-    """When the leaves of a document could be used: the first of them, half of them, the last of them."""
+    """The times at which the first leaf, half of the leaves, and the last leaf became usable."""
 
     leaves: int
     first: float
@@ -61,7 +62,7 @@ class Usable(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """What is counted from left to right: seconds where they were measured, otherwise characters."""
+    """The horizontal axis: seconds if they were measured, otherwise characters."""
 
     unit: str
     total: float
@@ -69,18 +70,18 @@ class Axis(NamedTuple):
 
     @property
     def suffix(self) -> str:
-        """What is written behind a value."""
+        """The unit as it follows a value."""
         return " s" if self.unit == "seconds" else " ch"
 
     def place(self, value: float) -> float:
-        """Where a value is on the axis, from 0 to 1."""
+        """Return the position of a value on the axis, from 0 to 1."""
         return min(value / self.total, 1.0) if self.total > 0 else 0.0
 
 
 class Bar(NamedTuple):
-    """One row. `first` and `complete` are in the unit of the axis; what is open has no `complete`.
+    """One row. `first` and `complete` are in the unit of the axis; an open field has no `complete`.
 
-    With `folded`, it stands for so many items of an array, of which the first was seen at `first`, and the last was
+    A bar with `folded` represents that number of array items: the first of them was seen at `first`, and the last was
     complete at `complete`.
     """
 
@@ -93,53 +94,53 @@ class Bar(NamedTuple):
     complete: float | None
     size: int
     share: float
-    """Of all bytes that came, of all tracks."""
+    """The share of the bytes of all tracks together."""
     folded: int
     first_step: int
     complete_step: int | None
 
     @property
     def duration(self) -> float | None:
-        """How long it took from first seen to complete."""
+        """The time from first seen to complete."""
         return None if self.complete is None else self.complete - self.first
 
 
 class Waterfall(NamedTuple):
-    """All that there is to draw."""
+    """The axis and the bars, ready to be drawn."""
 
     axis: Axis
     bars: tuple[Bar, ...]
     left_out: int
-    """How many fields are not shown, because there are too many."""
+    """The number of fields that are not shown because there are too many."""
     usable: Usable | None = None
-    """When the leaves were complete: all there are, or all that a pattern picks, whether they are shown or not."""
+    """The times of all leaves, or of those that a pattern selects, whether they are shown or not."""
     only_counted: int = 0
-    """How many fields were too many to be kept: they are neither shown nor picked."""
+    """The number of fields that were only counted: a pattern cannot select them."""
 
 
 def layout(
     timeline: Timeline,
     *,
-    most_items: int = MOST_ITEMS,
-    most_bars: int = MOST_BARS,
+    max_items: int = MAX_ITEMS,
+    max_bars: int = MAX_BARS,
     unit: str | None = None,
-    most_depth: int | None = None,
+    max_depth: int | None = None,
     select: str | Pattern | None = None,
 ) -> Waterfall:
-    """The waterfall of a timeline, for its whole length; with `select`, of what the pattern picks.
+    """Return the waterfall of a whole timeline; with `select`, of the fields that match the pattern.
 
-    With `most_depth`, what lies deeper than so many steps is left out.
+    With `max_depth`, deeper fields are left out.
     """
     unit = unit or ("seconds" if timeline.is_timed else "characters")
     scale: list[float] = timeline.times if unit == "seconds" else [float(size) for size in timeline.sizes]
     whole = sum([track.size for track in timeline.tracks.values()])
     bars: list[Bar] = []
-    leaves: Counter[int] = Counter()  # that were complete with each step
+    leaves: Counter[int] = Counter()  # the number that each step completed
     left_out = only_counted = 0
     for name, track in timeline.tracks.items():
         fields = timeline.fields[name]
         has_title = timeline.has_title(name)
-        drawer = _Drawer(name, scale, whole, int(has_title), most_items)
+        drawer = _Drawer(name, scale, whole, int(has_title), max_items)
         if select is not None:
             selection = Selection(select)
             depths = [selection.depth(field.path) for field in fields.listed]
@@ -152,17 +153,17 @@ def layout(
         if track.is_json:
             leaves.update(fields.leaves if drawer.depths is None else drawer.leaves(fields.listed))
             only_counted += fields.left_out
-            deepest = math.inf if most_depth is None else most_depth + int(has_title)
+            deepest = math.inf if max_depth is None else max_depth + int(has_title)
             near = [bar for bar in drawer.bars if bar.depth <= deepest]
             bars += near
             left_out += drawer.dropped + _count(drawer.bars) - _count(near) + (fields.left_out if select is None else 0)
-    left_out += _count(bars[most_bars:])
-    shown = tuple(bars[:most_bars])
+    left_out += _count(bars[max_bars:])
+    shown = tuple(bars[:max_bars])
     return Waterfall(_axis(unit, scale[-1]), shown, left_out, _usable(leaves, scale), only_counted)
 
 
 def _count(bars: list[Bar]) -> int:
-    """How many fields they stand for."""
+    """Return the number of fields that the bars represent."""
     return sum([bar.folded or 1 for bar in bars])
 
 
@@ -189,23 +190,23 @@ def _track_bar(timeline: Timeline, name: str, scale: list[float], whole: int) ->
 
 @final
 class _Drawer:
-    """Makes the bars of one track, the items of long arrays folded."""
+    """Makes the bars of one track and folds the items of long arrays."""
 
-    def __init__(self, track: str, scale: list[float], whole: int, indent: int, most_items: int) -> None:
+    def __init__(self, track: str, scale: list[float], whole: int, indent: int, max_items: int) -> None:
         self.bars: list[Bar] = []
         self.dropped = 0
-        self.depths: dict[int, int] | None = None  # of the picked fields; None if all are shown
+        self.depths: dict[int, int] | None = None  # of the selected fields; None without a pattern
         self._track = track
         self._scale = scale
         self._whole = whole
         self._indent = indent
-        self._most_items = most_items
+        self._max_items = max_items
 
-    def draw(self, fields: list[Field]) -> None:
+    def draw(self, fields: list[FieldTiming]) -> None:
         several = sum([not len(field.path) for field in fields]) > 1
         count = 0  # of documents
-        open_arrays: list[Field] = []  # the containers around the next field
-        folded: list[Field] = []  # the array, and some of its items
+        open_arrays: list[FieldTiming] = []  # the containers around the next field
+        folded: list[FieldTiming] = []  # an array and the items that are folded
         for field in fields:
             depth = len(field.path)
             del open_arrays[depth:]
@@ -225,35 +226,35 @@ class _Drawer:
         if folded:
             self._fold(*folded)
 
-    def leaves(self, fields: list[Field]) -> list[int]:
-        """The steps with which the picked leaves were complete."""
+    def leaves(self, fields: list[FieldTiming]) -> list[int]:
+        """Return the steps that completed the selected leaves."""
         return [
             field.complete
             for field in fields
             if field.kind in LEAVES and field.complete is not None and self._depth(field) is not None
         ]
 
-    def _depth(self, field: Field) -> int | None:
+    def _depth(self, field: FieldTiming) -> int | None:
         return len(field.path) if self.depths is None else self.depths.get(field.id)
 
-    def _is_beyond(self, field: Field, around: list[Field]) -> bool:
-        """Whether it is one of several items that are too many; one more alone is as short as what would say so."""
+    def _is_beyond(self, field: FieldTiming, around: list[FieldTiming]) -> bool:
+        """Whether an item is folded. A single item beyond the limit is shown: its bar takes no more room."""
         step = field.path.step
-        if self._depth(field) is None or not isinstance(step, int) or step < self._most_items or not around:
+        if self._depth(field) is None or not isinstance(step, int) or step < self._max_items or not around:
             return False
-        return around[-1].children > self._most_items + 1
+        return around[-1].children > self._max_items + 1
 
-    def _label(self, field: Field) -> str:
+    def _label(self, field: FieldTiming) -> str:
         step = field.path.step
         if step is None or (self.depths is not None and not self._depth(field)):
             return str(field.path)
         return label_of(field.path)
 
-    def _fold(self, array: Field, *items: Field) -> None:
+    def _fold(self, array: FieldTiming, *items: FieldTiming) -> None:
         bar = self._bar("", "items", list(items), len(items))
         last = items[-1].path.step
         missing = array.children - 1 - last if self.depths is None and isinstance(last, int) else 0
-        if missing > 0:  # of very large documents not all fields are kept; the array knows of the others
+        if missing > 0:  # a very large document has fields that were only counted; the array knows their number
             size = array.begin + array.size - items[0].begin
             bar = bar._replace(
                 folded=bar.folded + missing,
@@ -265,11 +266,11 @@ class _Drawer:
             self.dropped -= missing
         self.bars.append(bar._replace(label=f"{bar.folded:,} more"))
 
-    def _bar(self, label: str, kind: str, fields: list[Field], folded: int) -> Bar:
+    def _bar(self, label: str, kind: str, fields: list[FieldTiming], folded: int) -> Bar:
         first, last = fields[0], fields[-1]
         size = sum([field.size for field in fields])
         depth = self._depth(first)
-        assert depth is not None  # what is not picked has no bar
+        assert depth is not None  # only selected fields have bars
         return Bar(
             label,
             self._indent + depth,
@@ -298,10 +299,10 @@ def _axis(unit: str, total: float) -> Axis:
     while power > total:
         power /= 10
     gaps = [factor * step * power for factor in (0.1, 1.0) for step in STEPS]
-    if unit != "seconds":  # there is no half of a character
+    if unit != "seconds":  # characters are whole
         gaps = [gap for gap in gaps if gap >= 1] or [1.0]
-    gap = next((gap for gap in gaps if total <= gap * MOST_TICKS), gaps[-1])
-    count = int(total / gap * (1 + 1e-9))  # a quotient just below the whole number is the whole number
+    gap = next((gap for gap in gaps if total <= gap * MAX_TICKS), gaps[-1])
+    count = int(total / gap * (1 + 1e-9))  # the factor corrects a quotient just below a whole number
     ticks = [Tick(min(index * gap / total, 1.0), _label(index * gap, unit)) for index in range(count + 1)]
     return Axis(unit, total, tuple(ticks))
 
@@ -313,17 +314,17 @@ def _label(value: float, unit: str) -> str:
 
 
 def spelled(value: float | None, unit: str) -> str:
-    """A place on the axis in figures, for people; nothing for what is open."""
+    """Return a position on the axis as text for users; empty for None."""
     if value is None:
         return ""
     return f"{value:.3f}" if unit == "seconds" else f"{value:,.0f}"
 
 
-# Two of them.
+# Comparing two waterfalls.
 
 
 class Comparison(NamedTuple):
-    """A field in two recordings: when it was first seen and when it was complete; None where there is no such field."""
+    """The times of a field in two recordings, first seen and complete; None where the field is absent."""
 
     track: str
     path: str
@@ -332,7 +333,7 @@ class Comparison(NamedTuple):
 
     @property
     def change(self) -> str:
-        """In words, what the second one makes of it."""
+        """The difference in words: "earlier" means earlier in the second recording."""
         if self.one is None or self.two is None:
             return "not in both"
         gain = self.gain
@@ -343,14 +344,14 @@ class Comparison(NamedTuple):
 
     @property
     def gain(self) -> float | None:
-        """How much earlier the field is complete in the second one."""
+        """The time by which the second recording completes the field earlier."""
         if self.one is None or self.two is None or self.one[1] is None or self.two[1] is None:
             return None
         return self.one[1] - self.two[1]
 
 
 def compare(one: Waterfall, two: Waterfall) -> list[Comparison]:
-    """The fields of two waterfalls side by side, by track and path; items that one of them folds are left out."""
+    """Return the fields of two waterfalls side by side, by track and path, without items that either of them folds."""
     folded = {(bar.track, bar.path) for bar in (*one.bars, *two.bars) if bar.folded}
     first, second = [_times(waterfall, folded) for waterfall in (one, two)]
     keys = [*first, *[key for key in second if key not in first]]
@@ -359,7 +360,7 @@ def compare(one: Waterfall, two: Waterfall) -> list[Comparison]:
 
 def _times(waterfall: Waterfall, folded: set[tuple[str, str]]) -> dict[tuple[str, str], tuple[float, float | None]]:
     times: dict[tuple[str, str], tuple[float, float | None]] = {}
-    outside = math.inf  # how deep the folded item is that we are in
+    outside = math.inf  # the depth of the folded item around the next bar
     for bar in waterfall.bars:
         key = (bar.track, bar.path)
         if bar.depth <= outside:
@@ -370,12 +371,12 @@ def _times(waterfall: Waterfall, folded: set[tuple[str, str]]) -> dict[tuple[str
 
 
 def aligned(one: Waterfall, two: Waterfall) -> tuple[Waterfall, Waterfall]:
-    """Both on one axis, the longer one, so that their drawings can be laid side by side."""
+    """Return both waterfalls on one axis, the longer one, so that their drawings can be compared."""
     axis = max(one.axis, two.axis, key=lambda axis: axis.total)
     return one._replace(axis=axis), two._replace(axis=axis)
 
 
-# When there was something to use.
+# The times of leaves.
 
 
 def _usable(leaves: Counter[int], scale: list[float]) -> Usable | None:
@@ -385,7 +386,7 @@ def _usable(leaves: Counter[int], scale: list[float]) -> Usable | None:
     so_far = list(accumulate([leaves[step] for step in steps]))
     count = so_far[-1]
 
-    def time(place: int) -> float:  # of a leaf, in the order in which they were complete
+    def time(place: int) -> float:  # of the leaf at this place in the order of completion
         return scale[steps[bisect_right(so_far, place)]]
 
     return Usable(count, time(0), (time((count - 1) // 2) + time(count // 2)) / 2, time(count - 1))

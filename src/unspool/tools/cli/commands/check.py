@@ -19,10 +19,11 @@ from ...._errors import Code, JSONSyntaxError, Position, SnapshotError, UnspoolE
 from ...._options import Options
 from ...._parser import FragmentParser
 from ...._text.utf8 import decode
-from ....llm._faults import Fault, MessageError
+from ....llm._diagnostics import Fault, MessageError
 from ....llm._message import start
 from ....typed._outcome import InvalidError
-from ...viewer.inputs import CONTENT, Guess, InputKind, call_track
+from ...viewer.inputs import Guess, InputKind
+from ...viewer.tracks import CONTENT, call_track
 from ..arrivals import STANDARD_INPUT, Input, timed_items
 from ..lines import Lane, Lanes, TextStage, TextValidator
 from ..options import Extract, File, Format, Kind, Schema, Tools, config_for, load_schema
@@ -43,7 +44,7 @@ from ..terminal import (
 if TYPE_CHECKING:
     from ....llm._config import Config
     from ....typed._iterate import Resolver
-    from ...viewer.inputs import Item
+    from ...viewer.tracks import Item
     from ..lines import Line
 
 __all__ = ["Finding", "Inspection", "OneText", "Surroundings", "check"]

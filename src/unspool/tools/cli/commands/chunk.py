@@ -14,8 +14,8 @@ from ...._events import Kind as EventKind
 from ...._options import Options
 from ...._parser import FragmentParser
 from ...._text.utf8 import decode
-from ...viewer.fields import CLOSINGS, COMPLETIONS
 from ...viewer.inputs import InputKind
+from ...viewer.tracks import CLOSINGS, COMPLETIONS
 from ..arrivals import STANDARD_INPUT, Input, noted_time, timed_items
 from ..options import File, Kind, Times
 from ..terminal import NOTHING, Complaints, UsageError, guarded, progress, shown, write_line, write_text
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ...._events import Event
-    from ...viewer.inputs import Guess, Item
+    from ...viewer.inputs import Guess
+    from ...viewer.tracks import Item
 
 __all__ = ["SplitError", "Splitter", "chunk"]
 

@@ -22,9 +22,10 @@ from ....llm._changes import (
     UsageCounted,
     changes,
 )
-from ....llm._faults import Fault
+from ....llm._diagnostics import Fault
 from ....llm._message import start
-from ...viewer.inputs import CONTENT, InputKind, Item, call_track
+from ...viewer.inputs import InputKind
+from ...viewer.tracks import CONTENT, Item, call_track
 from ..arrivals import STANDARD_INPUT, Input, noted_time, timed_items
 from ..lines import Lane, Lanes, ValueLines
 from ..options import Extract, File, Format, Kind, Schema, Times, Tools, config_for, load_schema
@@ -36,9 +37,8 @@ if TYPE_CHECKING:
     from ....llm._calls import ToolCall
     from ....llm._changes import MessageEvent
     from ....llm._deltas import Usage
-    from ....llm._faults import MessageError
-    from ....llm._quirks import Diagnostic
-    from ....llm._state import MessageState
+    from ....llm._diagnostics import Diagnostic, MessageError
+    from ....llm._message import MessageState
     from ...viewer.inputs import Guess
     from ..lines import Line, TextStage
 

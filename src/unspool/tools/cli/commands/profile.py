@@ -14,7 +14,7 @@ import typer
 from rich.text import Text
 
 from ...viewer.escaping import cells, clip, visible
-from ...viewer.waterfall import MOST_BARS, MOST_ITEMS, compare, layout, spelled
+from ...viewer.waterfall import MAX_BARS, MAX_ITEMS, compare, layout, spelled
 from ..arrivals import DIGITS, STANDARD_INPUT, GrowingTimeline, Input, problems_of
 from ..options import Cut, Extract, File, Format, Kind, Select, checked_file, load_pattern
 from ..terminal import (
@@ -62,7 +62,7 @@ def profile(
     by: Annotated[By | None, typer.Option("--by", help="Unit (default: seconds if they were measured).")] = None,
     select: Select = None,
     depth: Annotated[int | None, typer.Option("--depth", min=0, help="Number of levels to show.")] = None,
-    items: Annotated[int, typer.Option("--items", min=0, help="Number of items to show per array.")] = MOST_ITEMS,
+    items: Annotated[int, typer.Option("--items", min=0, help="Number of items to show per array.")] = MAX_ITEMS,
     kind: Kind = None,
     format: Format = None,
     cut: Cut = None,
@@ -77,9 +77,9 @@ def profile(
         _check_outputs([output for output in (html, svg) if output is not None], files)
         timelines = [_collected(source, extract) for source in sources]
         unit = by.value if by is not None else _unit(timelines)
-        most_items, most_bars = (UNLIMITED, UNLIMITED) if as_json else (items, MOST_BARS)
+        most_items, most_bars = (UNLIMITED, UNLIMITED) if as_json else (items, MAX_BARS)
         waterfalls = [
-            layout(timeline, most_items=most_items, most_bars=most_bars, most_depth=depth, unit=unit, select=pattern)
+            layout(timeline, max_items=most_items, max_bars=most_bars, max_depth=depth, unit=unit, select=pattern)
             for timeline in timelines
         ]
         _write_reports(html, svg, names, timelines, waterfalls)
@@ -142,8 +142,7 @@ def _write_reports(
 ) -> None:
     if html is None and svg is None:
         return
-    from ...viewer.html import Report, page  # only needed here
-    from ...viewer.svg import draw, draw_both
+    from ...viewer.drawings import Report, draw, draw_both, page  # only needed here
 
     try:
         if html is not None:
@@ -234,7 +233,7 @@ def _fact(value: str, title: str) -> str:
 
 def _usable(timeline: Timeline, unit: str) -> str:
     """Return when leaves became usable, including those that are not shown."""
-    times = layout(timeline, most_bars=0, unit=unit).usable
+    times = layout(timeline, max_bars=0, unit=unit).usable
     if times is None:
         return "no leaf is complete"
     first, middle, last = [spelled(time, unit) for time in times[1:]]

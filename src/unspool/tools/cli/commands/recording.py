@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Final, final
 
 import typer
 
-from ...viewer.playing import pieces_of
+from ...viewer.playback import pieces_of, wire_of
 from ...viewer.recordings import HEADER, Recorder, RecordingError
-from ...viewer.wire import wire_of
 from ..arrivals import STANDARD_INPUT, Clock, Input, arrivals, paced
 from ..options import Cut, File, Format
 from ..terminal import (

@@ -12,7 +12,7 @@ import typer
 
 from ...._errors import UnspoolError
 from ....typed._outcome import InvalidError
-from ...viewer.inputs import CONTENT, DOCUMENT
+from ...viewer.tracks import CONTENT, DOCUMENT
 from ..arrivals import STANDARD_INPUT, Input, noted_time, timed_items
 from ..lines import EventLines, Lanes, PatchLines, TextValidator, ValueLines
 from ..options import Cut, Extract, File, Format, Kind, Schema, Select, Times, load_pattern, load_schema
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ...._options import Options
-    from ...viewer.inputs import Guess, Item
+    from ...viewer.inputs import Guess
+    from ...viewer.tracks import Item
     from ..lines import Lane, Line, TextStage
 
     Make = Callable[[Options, TextValidator | None, bool], TextStage]

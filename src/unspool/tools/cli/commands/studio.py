@@ -16,8 +16,7 @@ from ..options import Cut, Extract, Format, Kind, checked_file, load_json
 from ..terminal import USAGE, UsageError, complain, guarded, shown, write_text
 
 if TYPE_CHECKING:
-    from ...studio.requests import Order
-    from ...studio.session import Reading
+    from ...studio.requests import Order, SessionOptions
     from ...viewer.inputs import InputKind
 
 __all__ = ["studio"]
@@ -83,13 +82,11 @@ def _order(
     cut: int | None,
     extract: bool,
 ) -> Order | None:
-    from ...studio.fetch import is_address
-    from ...studio.live import Address, Command, Descriptor
-    from ...studio.requests import Order, check_format, sample_of
-    from ...studio.session import Reading
+    from ...studio.live import Address, Command, Descriptor, is_address
+    from ...studio.requests import Order, SessionOptions, check_format, sample_of
 
     check_format(format)
-    reading = Reading(kind, format, cut, extract, schema)
+    reading = SessionOptions(kind, format, cut, extract, schema)
     if source is None:
         return None
     words = _words_of_a_command([source, *command])
@@ -107,7 +104,7 @@ def _order(
     return _order_of_file(Path(source), reading)
 
 
-def _order_of_file(file: Path, reading: Reading) -> Order:
+def _order_of_file(file: Path, reading: SessionOptions) -> Order:
     from ...studio.live import Descriptor
     from ...studio.requests import Order
     from ...studio.settings import Settings

@@ -12,8 +12,7 @@ from rich.console import Group
 from rich.text import Text
 
 from ...._events import Kind as EventKind
-from ...viewer.fields import CLOSINGS, COMPLETIONS, STARTS
-from ...viewer.inputs import DOCUMENT
+from ...viewer.tracks import CLOSINGS, COMPLETIONS, DOCUMENT, STARTS
 from ..arrivals import PAUSE, STANDARD_INPUT, GrowingTimeline, Input, problems_of
 from ..options import Cut, Extract, File, Format, Kind, Select, load_pattern, load_schema
 from ..screen import Look, TimelineValidator, TracksView, json_tracks, status_line, summary

@@ -1,4 +1,4 @@
-// The requests. What the server refuses comes back as a Failure with its words.
+// The requests. A request that the server rejects throws a Failure with its message.
 
 export class Failure extends Error {
   constructor(words, status) {

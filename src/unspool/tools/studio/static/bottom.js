@@ -9,7 +9,7 @@ export class Bottom {
   #open = "events";
   #view = null;
 
-  /** `go(step)` is told of a step that was clicked. */
+  /** `go(step)` is called for a clicked step. */
   constructor({ go }) {
     this.go = go;
     for (const name of TABS) byId(`tab-${name}`).addEventListener("click", () => this.open(name));

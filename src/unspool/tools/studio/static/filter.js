@@ -1,4 +1,4 @@
-// The path filter. Where a pattern is none, the server says so and shows everything.
+// The path filter. For an invalid pattern, the server returns an error message and all rows.
 
 import { byId, setAttribute, setText } from "./dom.js";
 import { visible } from "./visible.js";

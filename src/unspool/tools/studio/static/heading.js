@@ -1,4 +1,4 @@
-// What is said about a session as a whole, and about a step in the lines below the panels.
+// The facts about a whole session, and about a step in the lines below the panels.
 
 import { byId, number, setText } from "./dom.js";
 import { setVisible, visible } from "./visible.js";

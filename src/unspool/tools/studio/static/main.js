@@ -28,7 +28,7 @@ let stop = () => {};
 let known = null; // the session document
 let view = null;
 let asked = null; // the place that was asked for last
-let isFresh = false; // opened, whole, and nobody has moved in it yet
+let isFresh = false; // opened, complete, and the user has not moved in it yet
 let firstStep = null; // where to begin, if not at the end
 let mode = "snapshots";
 
@@ -205,7 +205,7 @@ function gone() {
   transport.player.pause();
   remember(null, null);
   if (known === null) document.body.classList.remove("has-session"); // otherwise what was seen stays
-  complain("The server no longer has this session: it was started anew, or too many were opened since. Open it again.");
+  complain("The server no longer has this session: it was restarted, or too many sessions were opened. Open it again.");
 }
 
 // The controls that belong to no panel.

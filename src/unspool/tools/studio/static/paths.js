@@ -3,7 +3,7 @@
 const SEGMENT = /\.([^.[]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/suy;
 const MEMBER = /^ *("(?:[^"\\]|\\.)*"): (.*)$/su;
 
-/** A path as a string that is the same for the same steps, or null for what is no path. */
+/** A path as a string that is the same for the same steps, or null for an invalid path. */
 export function canonical(path) {
   if (!path.startsWith("$")) return null;
   const steps = [];
@@ -22,8 +22,8 @@ export function outer(path) {
   return [...steps, null].map((_, count) => JSON.stringify(steps.slice(0, count)));
 }
 
-/** The lines of a text that was indented line by line, each with the path of what stands there and
- *  the paths of what it stands in; `isEnd` is a closing bracket. The end may be cut. */
+/** The lines of an indented text, each with the path of its value and the paths of the containers around it;
+ *  `isEnd` marks a closing bracket. The end of the text may be cut. */
 export function linesWithPaths(text) {
   const steps = []; // of the containers that are open, and of the last value in them
   const counts = []; // of items, where the container is an array; otherwise -1

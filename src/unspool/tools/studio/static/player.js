@@ -1,6 +1,6 @@
 // Time. The player only says which place to look at next; the place itself is that of the last view.
 
-const LONGEST_FRAME = 0.1; // s: a page that was asleep does not leap
+const MAX_FRAME = 0.1; // s: a page that was asleep does not leap
 const WHOLE_AT_MOST = 120; // frames for everything at the highest speed
 
 export class Player {
@@ -50,8 +50,8 @@ export class Player {
 
   #tick(now) {
     if (!this.isPlaying) return;
-    // A frame is told when it began, which may be before the press of the button.
-    const passed = Math.max(0, Math.min((now - this.#before) / 1000, LONGEST_FRAME));
+    // A frame gets the time at which it began, which may be before the press of the button.
+    const passed = Math.max(0, Math.min((now - this.#before) / 1000, MAX_FRAME));
     this.#before = now;
     const { step, last, duration, isFinished } = this.place();
     if (step >= last && isFinished && !this.isBusy() && this.time > 0) {

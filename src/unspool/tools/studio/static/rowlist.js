@@ -16,7 +16,7 @@ export class RowList {
   #frame = 0;
   #height = -1;
 
-  /** `fill(index, node)` fills a row's element; `key(index)` names it; `scrolled()` is told when a person scrolls. */
+  /** `fill(index, node)` fills a row's element; `key(index)` names it; `scrolled()` is called when the user scrolls. */
   constructor(scroller, { fill, key, scrolled = () => {}, shown = () => {} }) {
     this.scroller = scroller;
     this.fill = fill;
@@ -50,12 +50,12 @@ export class RowList {
   setTotal(total) {
     this.total = total;
     const room = this.scroller.clientHeight;
-    const rest = total * ROW > room ? room % ROW : 0; // at the end, whole rows stand at the top
+    const rest = total * ROW > room ? room % ROW : 0; // at the end, the top row is fully visible
     const height = Math.min(total * ROW, HIGHEST) + rest;
     if (height === this.#height) return;
     this.#height = height;
     this.spacer.style.setProperty("height", `${height}px`);
-    // A list that got shorter makes the browser scroll, and that is nobody's hand.
+    // The browser scrolls by itself when a list becomes shorter; the user did not.
     this.#expected = Math.min(this.#expected, Math.max(0, this.scroller.scrollHeight - this.scroller.clientHeight));
   }
 
@@ -117,7 +117,7 @@ export class RowList {
     this.first = Math.floor(top);
     const last = Math.min(this.total, this.first + this.visible + 1);
     const kept = new Map();
-    let next = this.sheet.firstChild; // rows stand in the page in their order, for those who hear it read
+    let next = this.sheet.firstChild; // rows are in document order, for screen readers
     for (let index = this.first; index < last; index += 1) {
       const key = this.key(index);
       let node = this.#elements.get(key);

@@ -1,5 +1,5 @@
-// The text so far: a window of it, usually of its end. What this step brought is marked, and so is the character of
-// an error. The text is held in blocks of a fixed size, so that a step that adds a little changes the last ones only.
+// The text so far: a window of it, usually of its end. The text of this step is marked, and so is the character of an
+// error. The text is held in blocks of a fixed size, so that a step that adds a little changes the last ones only.
 //
 // Offsets count characters as Python does, not the halves of pairs of JavaScript.
 

@@ -15,8 +15,8 @@ export class Transport {
   isAtEnd = true; // whether the end is what is looked at, so that what comes is followed
 
   /**
-   * `ask(place)` looks at {step} or {time}; `passing(time)` is told while time passes; `moved(isPlaying)` when a
-   * person sets off, playing or not.
+   * `ask(place)` looks at {step} or {time}; `passing(time)` is called while time passes; `moved(isPlaying)` when
+   * the user moves, playing or not.
    */
   constructor({ ask, isBusy, passing, moved }) {
     this.ask = ask;
@@ -119,7 +119,7 @@ export class Transport {
   show(view) {
     this.#view = view;
     if (this.#wanted === view.step) this.#wanted = null;
-    // Who asked for the end stays there: while more comes, the answer may be behind it.
+    // A user who asked for the end stays there: while the stream grows, the view may be older than its end.
     if (view.step >= this.place.last) this.isAtEnd = true;
     else if (this.player.isPlaying) this.isAtEnd = false;
     if (!this.player.isPlaying || this.player.speed === Infinity) this.player.moved(view.time);

@@ -6,7 +6,7 @@ import { RowList } from "./rowlist.js";
 import { setVisible } from "./visible.js";
 
 const AHEAD = 16; // rows beyond what is seen
-const DEEPEST = 16; // beyond that, rows are not moved in further
+const MAX_INDENT = 16; // beyond that, rows are not moved in further
 const MARKS = { new: "+", grown: "~", completed: "■", "": "" };
 const TAIL = 20; // characters of an open string that are always seen
 
@@ -21,7 +21,7 @@ export class TreePanel {
   #error = null;
   #wanted = 0;
 
-  /** `need()` asks for a view; `choose(path)` and `followed(is)` are told. */
+  /** `need()` asks for a view; `choose(path)` and `followed(is)` are callbacks. */
   constructor({ need, choose, followed }) {
     this.need = need;
     this.choose = choose;
@@ -127,7 +127,7 @@ export class TreePanel {
     setAttribute(node, "aria-level", row.depth + 1);
     setAttribute(node, "aria-expanded", canFold ? !row.is_folded : null);
     setText(parts.mark, MARKS[row.mark === "grown" && !row.is_open ? "completed" : row.mark]);
-    const depth = this.#isFiltered ? 0 : Math.min(row.depth, DEEPEST);
+    const depth = this.#isFiltered ? 0 : Math.min(row.depth, MAX_INDENT);
     parts.fold.style.setProperty("margin-inline-start", `${depth * 16}px`);
     setText(parts.fold, canFold ? (row.is_folded ? "▸" : "▾") : "");
     setVisible(parts.key, this.#isFiltered ? row.path : row.label);

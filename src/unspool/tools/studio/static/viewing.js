@@ -2,7 +2,7 @@
 
 import { view } from "./api.js";
 
-const PATIENCE = 250; // ms: who takes longer is not waited for when there is something newer to ask
+const PATIENCE = 250; // ms: a slower request is abandoned for a newer one
 
 export class Viewing {
   #session = null;
@@ -10,7 +10,7 @@ export class Viewing {
   #control = null;
   #begun = 0;
 
-  /** `answered(view, question)` and `failed(failure)` are told. */
+  /** `answered(view, question)` and `failed(failure)` are callbacks. */
   constructor({ answered, failed }) {
     this.answered = answered;
     this.failed = failed;

@@ -19,7 +19,7 @@ export function visible(text) {
   return PLAIN.test(text) ? text : text.replace(UNSEEN, spelled);
 }
 
-/** Append the text; what is spelled out stands in elements of its own. With `lines`, ends of lines are also made. */
+/** Append the text; escaped characters get elements of their own. With `lines`, line ends become line breaks. */
 export function appendVisible(parent, text, { lines = false } = {}) {
   if (PLAIN.test(text)) {
     if (text) parent.append(text);
@@ -36,7 +36,7 @@ export function appendVisible(parent, text, { lines = false } = {}) {
   return parent;
 }
 
-/** Fill an element anew with such text. */
+/** Replace the content of an element by such text. */
 export function setVisible(node, text) {
   if (node.shown === text) return node;
   node.shown = text;

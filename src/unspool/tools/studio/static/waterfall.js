@@ -21,7 +21,7 @@ export class WaterfallPanel {
   chosen = null; // {track, path}
   isFollowing = true; // until someone scrolls
 
-  /** `jump(bar)` is told of the bar that was clicked. */
+  /** `jump(bar)` is called for a clicked bar. */
   constructor({ jump }) {
     this.jump = jump;
     this.scroller = byId("waterfall");
@@ -149,7 +149,7 @@ export class WaterfallPanel {
     node.setAttribute("aria-label", this.facts(bar).map(([name, value]) => `${name} ${value}`).join(", "));
   }
 
-  /** What is told of a bar: names and values. */
+  /** The facts about a bar: names and values. */
   facts(bar) {
     const spelled = this.isInSeconds ? seconds : (value) => `${number(value)} ch`;
     const facts = [["", visible(bar.path || bar.label) + (bar.folded > 1 ? ` and ${bar.folded - 1} after it` : "")]];
