@@ -259,7 +259,7 @@ def test_files(is_expected: bool, tmp_path: Path) -> None:
 # setup.py
 
 MYPYC = '''
-"""Stands in for the compiler: the C code is in generated.c."""
+"""A substitute for the compiler: the C code is in generated.c."""
 from pathlib import Path
 from setuptools import Extension
 
@@ -278,7 +278,7 @@ print([extension.name for extension in runpy.run_path("setup.py")["extensions"](
 
 
 def run_setup(folder: Path, generated: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run the project's setup.py, up to the C compiler, on one small module and the C code of a stand-in for mypyc."""
+    """Run the project's setup.py, up to the C compiler, on one small module and the C code of a substitute for mypyc."""
     for name, text in {
         "src/unspool/events.py": EVENTS,
         "src/unspool/path.py": "# Compiled with mypyc.\n",
