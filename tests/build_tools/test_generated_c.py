@@ -278,7 +278,7 @@ print([extension.name for extension in runpy.run_path("setup.py")["extensions"](
 
 
 def run_setup(folder: Path, generated: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run the project's setup.py, up to the C compiler, on one small module and the C code of a substitute for mypyc."""
+    """Run setup.py up to the C compiler, on two small modules and the C code of a substitute for mypyc."""
     for name, text in {
         "src/unspool/events.py": EVENTS,
         "src/unspool/path.py": "# Compiled with mypyc.\n",
