@@ -1,4 +1,4 @@
-# The commands of the README, and those for working on unspool. All of them share one environment, .venv.
+# The commands of the README and of CONTRIBUTING.md. All of them share one environment, .venv.
 #
 # The package is installed there, compiled where a C compiler is found; PYTHONPATH=src puts the plain
 # sources in front of it. So one environment tests both builds.
@@ -6,17 +6,18 @@
 #   make PYTHON=python3.13 ...       the Python to make .venv with (after `make clean`)
 #   make test ARGS="-k law_3"        further arguments for pytest (or for the benchmarks)
 #   UNSPOOL_PURE=1 make ...          install without compiling
-#   UNSPOOL_REQUIRE_COMPILED=1 make ...    fail where compiling fails, instead of going without
+#   UNSPOOL_REQUIRE_COMPILED=1 make ...    fail where compiling fails, instead of installing the plain modules
 
 VENV    := .venv
 BIN     := $(VENV)/bin
 PIP     := $(BIN)/python -m pip -qq --disable-pip-version-check
 PYTEST  := $(BIN)/python -m pytest -q -n 2 --dist worksteal
-WITHOUT_PEERS := --ignore=tests/peers
 PYTHON  ?= python3.11 python3 python3.12 python3.13 python3.14 python
 ARGS    ?=
 ONLY    ?=
 SECONDS ?= 60
+
+WITHOUT_PEERS := --ignore=tests/peers
 
 SOURCES := $(shell find src build_tools -type f -not -name '*.pyc') setup.py pyproject.toml
 
@@ -25,13 +26,13 @@ FAST := $(filter-out tests/test_fuzz.py tests/test_public.py,$(wildcard tests/te
 FAST += tests/grammar tests/tree tests/text tests/chunker
 FAST += $(filter-out %_json_schema_laws.py %_laws_llm.py %_laws_typed.py,$(wildcard tests/laws/test_*.py))
 
-# Held to full branch coverage.
+# These modules must have full branch coverage.
 COVERED := src/unspool/_grammar/*,src/unspool/_errors.py,src/unspool/_events.py,src/unspool/_state.py
 COVERED := $(COVERED),src/unspool/_path.py,src/unspool/_quoting.py,src/unspool/select.py
 
 unexport PYTHONPATH
-# What pytest makes of the tests is kept for its next run, whatever the user prefers elsewhere: to make it anew takes each
-# worker ten seconds.
+# pytest keeps its bytecode of the tests for the next run, whatever the user prefers elsewhere: compiling it again takes
+# each worker ten seconds.
 unexport PYTHONDONTWRITEBYTECODE
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
@@ -79,18 +80,18 @@ $(STAMP_PYTHON):
 	echo "Name one yourself: make PYTHON=/path/to/python ..."; \
 	exit 1
 
-# The one group that is installed without what it asks for; see pyproject.toml.
+# The one group that is installed without its dependencies; see pyproject.toml.
 $(STAMP_GROUP)instructor: pyproject.toml | $(STAMP_PYTHON)
 	@echo "Installing instructor"
 	@$(PIP) install --no-deps --group instructor
 	@touch $@
 
 $(STAMP_GROUP)%: pyproject.toml | $(STAMP_PYTHON)
-	@echo "Installing what '$*' needs"
+	@echo "Installing the packages of '$*'"
 	@$(PIP) install --group $*
 	@touch $@
 
-# build/ goes first: what an earlier build left there would be installed along with the rest.
+# build/ is removed first: files that an earlier build left there would be installed, too.
 $(STAMP_INSTALLED): $(SOURCES) | $(STAMP_PYTHON)
 	@echo "Installing unspool (compiling it takes a minute or two)"
 	@rm -rf build $(VENV)/.stamp-installed-*
@@ -115,8 +116,8 @@ demo: $(STAMP_INSTALLED) $(STAMP_GROUP)cli
 studio: $(STAMP_INSTALLED) $(STAMP_GROUP)studio
 	@$(BIN)/unspool studio $(ARGS)
 
-# Both builds run the same tests. So that it takes minutes only, with few random examples, on the second one with fewer,
-# and there without what is never compiled (the marker `either`). .ci/run tries more, and has it run those, too.
+# Both builds run the same tests, with few random examples, so that it takes a few minutes. The second run has even fewer
+# examples and leaves out the code that is never compiled (the marker `either`). .ci/run tries more, and runs those, too.
 test: $(STAMP_INSTALLED) $(TESTING)
 	@$(IF_COMPILED); then \
 	    HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-quick} $(MAKE) test-compiled && \
@@ -206,4 +207,4 @@ docs: $(STAMP_GROUP)docs
 clean:
 	rm -rf $(VENV) build dist site mutants .nox .coverage .coverage.* .hypothesis
 	rm -rf .mypy_cache .pytest_cache .ruff_cache
-	find src tests bench examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	find src tests bench build_tools examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
