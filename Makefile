@@ -1,4 +1,4 @@
-# The commands of the README, and those for working on unspool. All of them share one environment, .venv.
+# The commands of the README and of CONTRIBUTING.md. All of them share one environment, .venv.
 #
 # The package is installed there, compiled where a C compiler is found; PYTHONPATH=src puts the plain
 # sources in front of it. So one environment tests both builds.
@@ -6,7 +6,7 @@
 #   make PYTHON=python3.13 ...       the Python to make .venv with (after `make clean`)
 #   make test ARGS="-k law_3"        further arguments for pytest (or for the benchmarks)
 #   UNSPOOL_PURE=1 make ...          install without compiling
-#   UNSPOOL_REQUIRE_COMPILED=1 make ...    fail where compiling fails, instead of going without
+#   UNSPOOL_REQUIRE_COMPILED=1 make ...    fail where compiling fails, instead of installing the plain modules
 
 VENV    := .venv
 BIN     := $(VENV)/bin
@@ -17,29 +17,38 @@ ARGS    ?=
 ONLY    ?=
 SECONDS ?= 60
 
-SOURCES := $(shell find src -type f -not -name '*.pyc') setup.py pyproject.toml
+WITHOUT_PEERS := --ignore=tests/peers
 
-# Held to full branch coverage.
+SOURCES := $(shell find src build_tools -type f -not -name '*.pyc') setup.py pyproject.toml
+
+# The tests of the core that need no package but the test runner.
+FAST := $(filter-out tests/test_fuzz.py tests/test_public.py,$(wildcard tests/test_*.py))
+FAST += tests/grammar tests/tree tests/text tests/chunker
+FAST += $(filter-out %_json_schema_laws.py %_laws_llm.py %_laws_typed.py,$(wildcard tests/laws/test_*.py))
+
+# These modules must have full branch coverage.
 COVERED := src/unspool/_grammar/*,src/unspool/_errors.py,src/unspool/_events.py,src/unspool/_state.py
 COVERED := $(COVERED),src/unspool/_path.py,src/unspool/_quoting.py,src/unspool/select.py
 
 unexport PYTHONPATH
-# What pytest makes of the tests is kept for its next run, whatever the user prefers elsewhere: to make it anew takes each
-# worker ten seconds.
+# pytest keeps its bytecode of the tests for the next run, whatever the user prefers elsewhere: compiling it again takes
+# each worker ten seconds.
 unexport PYTHONDONTWRITEBYTECODE
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help demo studio test test-compiled test-pure test-long test-all check coverage mutation fuzz bench bench-check docs clean
+.PHONY: help demo studio test test-fast test-compiled test-pure test-peers test-long test-all check coverage mutation fuzz bench bench-check docs clean
 
 help:
 	@echo "make demo           watch a recorded answer grow, then see when each field became usable"
 	@echo "make studio         the same and more in the browser"
-	@echo "make test           all tests, on the compiled build and on the plain sources"
-	@echo "make test-compiled  all tests, on the compiled build"
-	@echo "make test-pure      all tests, on the plain sources"
-	@echo "make test-long      the same with many more examples, and the tests that take minutes"
+	@echo "make test           the tests, on the compiled build and on the plain sources"
+	@echo "make test-fast      the tests of the core, on one build, in less than a minute; compiles nothing"
+	@echo "make test-compiled  the tests, on the compiled build"
+	@echo "make test-pure      the tests, on the plain sources"
+	@echo "make test-peers     the tests that compare with exact versions of other libraries, on both builds"
+	@echo "make test-long      all tests with many more examples, and the tests that take minutes"
 	@echo "make test-all       both builds on every Python from 3.11 up that is found (nox)"
 	@echo "make check          ruff, mypy, basedpyright"
 	@echo "make coverage       branch coverage; the core must have all of it"
@@ -54,7 +63,8 @@ help:
 
 STAMP_PYTHON    := $(VENV)/.stamp-python
 STAMP_GROUP     := $(VENV)/.stamp-group-
-TESTING         := $(STAMP_GROUP)test $(STAMP_GROUP)instructor
+TESTING         := $(STAMP_GROUP)test
+PEERS           := $(STAMP_GROUP)peers $(STAMP_GROUP)instructor
 BENCHING        := $(STAMP_GROUP)bench $(STAMP_GROUP)instructor
 STAMP_INSTALLED := $(VENV)/.stamp-installed-$(if $(filter-out 0,$(UNSPOOL_PURE)),pure,default)
 
@@ -70,18 +80,18 @@ $(STAMP_PYTHON):
 	echo "Name one yourself: make PYTHON=/path/to/python ..."; \
 	exit 1
 
-# The one group that is installed without what it asks for; see pyproject.toml.
+# The one group that is installed without its dependencies; see pyproject.toml.
 $(STAMP_GROUP)instructor: pyproject.toml | $(STAMP_PYTHON)
 	@echo "Installing instructor"
 	@$(PIP) install --no-deps --group instructor
 	@touch $@
 
 $(STAMP_GROUP)%: pyproject.toml | $(STAMP_PYTHON)
-	@echo "Installing what '$*' needs"
+	@echo "Installing the packages of '$*'"
 	@$(PIP) install --group $*
 	@touch $@
 
-# build/ goes first: what an earlier build left there would be installed along with the rest.
+# build/ is removed first: files that an earlier build left there would be installed, too.
 $(STAMP_INSTALLED): $(SOURCES) | $(STAMP_PYTHON)
 	@echo "Installing unspool (compiling it takes a minute or two)"
 	@rm -rf build $(VENV)/.stamp-installed-*
@@ -106,8 +116,8 @@ demo: $(STAMP_INSTALLED) $(STAMP_GROUP)cli
 studio: $(STAMP_INSTALLED) $(STAMP_GROUP)studio
 	@$(BIN)/unspool studio $(ARGS)
 
-# Both builds run the same tests. So that it takes minutes only, with few random examples, on the second one with fewer,
-# and there without what is never compiled (the marker `either`). .ci/run tries more, and has it run those, too.
+# Both builds run the same tests, with few random examples, so that it takes a few minutes. The second run has even fewer
+# examples and leaves out the code that is never compiled (the marker `either`). .ci/run tries more, and runs those, too.
 test: $(STAMP_INSTALLED) $(TESTING)
 	@$(IF_COMPILED); then \
 	    HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-quick} $(MAKE) test-compiled && \
@@ -117,22 +127,45 @@ test: $(STAMP_INSTALLED) $(TESTING)
 	else \
 	    $(NOT_COMPILED); \
 	    echo "== Tests: the installed package, which is the plain one"; \
-	    UNSPOOL_EXPECT=pure $(PYTEST) $(ARGS); \
+	    UNSPOOL_EXPECT=pure $(PYTEST) $(WITHOUT_PEERS) $(ARGS); \
 	fi
 
 # ---- the commands for working on it -----------------------------------------------------------------
+
+# The compiled build if it is installed and newer than the sources, otherwise the plain sources.
+test-fast: export HYPOTHESIS_PROFILE := $(or $(HYPOTHESIS_PROFILE),brief)
+test-fast: $(STAMP_GROUP)fast
+	@if $(MAKE) -q $(STAMP_INSTALLED) && $(BIN)/python -c 'import sys, unspool; sys.exit(not unspool.COMPILED)'; then \
+	    echo "== Fast tests: the compiled build"; \
+	    UNSPOOL_EXPECT=compiled $(PYTEST) $(FAST) $(ARGS); \
+	else \
+	    echo "== Fast tests: the plain sources"; \
+	    UNSPOOL_EXPECT=pure PYTHONPATH=$(CURDIR)/src $(PYTEST) $(FAST) $(ARGS); \
+	fi
 
 # One worker more than there are cores: many of these tests wait, for a process or a page.
 test-compiled: $(STAMP_INSTALLED) $(TESTING)
 	@$(IF_COMPILED); then :; else $(NOT_COMPILED); exit 1; fi
 	@echo "== Tests: the compiled build"
-	@UNSPOOL_EXPECT=compiled $(PYTEST) -n 3 $(ARGS)
+	@UNSPOOL_EXPECT=compiled $(PYTEST) -n 3 $(WITHOUT_PEERS) $(ARGS)
 
 test-pure: $(TESTING)
 	@echo "== Tests: the plain sources"
-	@UNSPOOL_EXPECT=pure PYTHONPATH=$(CURDIR)/src $(PYTEST) $(if $(ONLY),-m "$(ONLY)") $(ARGS)
+	@UNSPOOL_EXPECT=pure PYTHONPATH=$(CURDIR)/src $(PYTEST) $(WITHOUT_PEERS) $(if $(ONLY),-m "$(ONLY)") $(ARGS)
 
-test-long: $(STAMP_INSTALLED) $(TESTING)
+# `make test` leaves these out, because they fail with any other version of a peer.
+test-peers: export HYPOTHESIS_PROFILE := $(or $(HYPOTHESIS_PROFILE),quick)
+test-peers: $(STAMP_INSTALLED) $(PEERS)
+	@$(IF_COMPILED); then \
+	    echo "== Tests beside the peers: the compiled build"; \
+	    UNSPOOL_EXPECT=compiled $(PYTEST) tests/peers $(ARGS) || exit 1; \
+	elif [ "$${UNSPOOL_REQUIRE_COMPILED:-0}" != 0 ]; then \
+	    $(NOT_COMPILED); exit 1; \
+	fi
+	@echo "== Tests beside the peers: the plain sources"
+	@UNSPOOL_EXPECT=pure PYTHONPATH=$(CURDIR)/src $(PYTEST) tests/peers $(ARGS)
+
+test-long: $(STAMP_INSTALLED) $(TESTING) $(PEERS)
 	@$(IF_COMPILED); then expect=compiled; else expect=pure; fi; \
 	echo "== Long tests: the installed package ($$expect)"; \
 	HYPOTHESIS_PROFILE=long UNSPOOL_EXPECT=$$expect $(PYTEST) -m "long or not long" $(ARGS)
@@ -146,7 +179,7 @@ check: $(STAMP_GROUP)check
 	@echo "== mypy";         $(BIN)/mypy --no-error-summary
 	@echo "== basedpyright"; $(BIN)/basedpyright
 
-coverage: $(TESTING)
+coverage: $(TESTING) $(PEERS)
 	@rm -f .coverage .coverage.*
 	@UNSPOOL_EXPECT=pure PYTHONPATH=$(CURDIR)/src $(BIN)/coverage run -m pytest -q -n 2 $(ARGS)
 	@$(BIN)/coverage combine --quiet
@@ -174,4 +207,4 @@ docs: $(STAMP_GROUP)docs
 clean:
 	rm -rf $(VENV) build dist site mutants .nox .coverage .coverage.* .hypothesis
 	rm -rf .mypy_cache .pytest_cache .ruff_cache
-	find src tests bench examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	find src tests bench build_tools examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -1,4 +1,4 @@
-"""Every Python from 3.11 up that is on this machine, each with both builds: `make test-all`."""
+"""Sessions for every Python from 3.11 up that is installed, each with both builds: `make test-all`."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ nox.options.error_on_missing_interpreters = True
 
 
 def interpreters() -> dict[str, Path]:
-    """The released Pythons that really start, by version.
+    """Find the released Pythons that start, by version.
 
-    The directories of pyenv are looked at, too: its commands are on the search path for every version
-    it holds, but start only those that were chosen.
+    The search includes the directories of pyenv: its commands are on the search path for every version that it holds,
+    but start only the chosen ones.
     """
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     found: dict[str, Path] = {}
@@ -45,11 +45,11 @@ os.environ["PATH"] = os.pathsep.join([*(str(path.parent) for path in INTERPRETER
 @nox.session(python=list(INTERPRETERS))
 @nox.parametrize("build", ["compiled", "pure"])
 def test(session: nox.Session, build: str) -> None:
-    """The test-suite on one Python and one build."""
+    """Run all tests, also those beside the peers, on one Python and one build."""
     session.run("python", "-m", "pip", "install", "-qq", "--upgrade", "pip>=25.1")
-    session.run("python", "-m", "pip", "install", "-qq", "--group", "test")
+    session.run("python", "-m", "pip", "install", "-qq", "--group", "peers")
     wanted = {"UNSPOOL_PURE": "1"} if build == "pure" else {"UNSPOOL_REQUIRE_COMPILED": "1"}
-    # What an earlier build left would be installed along with the rest.
+    # Files that an earlier build left would be installed, too.
     shutil.rmtree("build", ignore_errors=True)
     session.run("python", "-m", "pip", "install", "-qq", "--no-deps", "--force-reinstall", ".", env=wanted)
     session.run("python", "-m", "pytest", "-q", "-n", "2", *session.posargs, env={"UNSPOOL_EXPECT": build})

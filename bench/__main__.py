@@ -1,4 +1,4 @@
-"""The command line of the benchmarks. See the package's docstring for what stands where."""
+"""The command line of the benchmarks. The docstring of the package lists its modules."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     if options.write_docs and (options.quick or options.rows):
-        parser.error("the docs show all rows, measured with care: --write-docs goes without --quick and without rows")
+        parser.error("--write-docs needs all rows and full precision: leave out --quick and the row names")
     effort = QUICK if options.quick else FULL
     rows = [row for row in all_rows(effort) if not options.rows or any(part in row.key for part in options.rows)]
     if options.serve_pure:
@@ -43,20 +43,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
             outcomes.append(run(row, here, child, effort))
     _show_progress("")
     print(as_text(outcomes))
-    if not options.rows and not options.quick:  # a part, or a hasty run, would pass for the whole later
+    if not options.rows and not options.quick:  # the files always hold a complete, precise run
         (_HERE / "results.json").write_text(as_json(outcomes, facts()), encoding="utf-8")
         (_HERE / "results.svg").write_text(draw(outcomes, standalone=True), encoding="utf-8")
     if options.write_docs:
         replace_between_markers(_PAGE, as_markdown(outcomes, facts(), draw(outcomes, standalone=False)))
     missed = misses(outcomes)
     if options.check and missed:
-        print("goals missed that do not depend on the machine:", *missed, sep="\n  ")
+        print("missed goals that do not depend on the machine:", *missed, sep="\n  ")
         return 1
     return 0
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m bench", description="Measures unspool beside its peers.")
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Measure unspool beside its peers.")
     parser.add_argument(
         "rows", nargs="*", help="only the rows whose key contains one of these; nothing is written then"
     )
@@ -75,7 +75,7 @@ def _show_progress(key: str) -> None:
 
 
 def _build_here() -> Build | None:
-    """Which unspool this interpreter has. Without one, there is still the pure build in src."""
+    """Return the build that this interpreter has. Without one, only the pure build in src is measured."""
     try:
         return "compiled" if load("unspool").COMPILED else "pure"
     except UnavailableError:

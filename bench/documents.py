@@ -1,7 +1,7 @@
-"""The documents that are read, and the ways to cut them. Same call, same text, on every machine.
+"""The documents, and the ways to cut them. The same call returns the same text on every machine.
 
-Realistic ones (`itinerary`, `file_in_a_tool_call`, `table`) carry the absolute figures. The ten `SHAPES` are
-one-sided on purpose, and of any size: they are for the question whether the work grows with the text and no faster.
+Realistic documents (`itinerary`, `file_in_a_tool_call`, `table`) carry the absolute figures. The ten `SHAPES` are
+one-sided on purpose and have any size: they show whether the work grows linearly with the text.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def table(rows: int) -> str:
 
 
 def leaves(text: str) -> int:
-    """How many strings, numbers, booleans and nulls stand as values in the document: what every reader must find."""
+    """Count the strings, numbers, booleans and nulls among the values: every reader must find them all."""
     found, waiting = 0, [json.loads(text)]
     while waiting:
         match waiting.pop():
@@ -140,7 +140,7 @@ def leaves(text: str) -> int:
 
 
 def cut(text: str, size: int) -> list[str]:
-    """Fragments of `size` characters, the last one of what is left."""
+    """Cut a text into fragments of `size` characters; the last one may be shorter."""
     return [text[start : start + size] for start in range(0, len(text), size)]
 
 

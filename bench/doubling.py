@@ -1,8 +1,8 @@
 """time(2n) / time(n): 2 when the work grows with the text, 4 when it grows with its square.
 
-Each size of fragment has its own n, so that a run lasts some milliseconds whatever the size. The two lengths are timed
-in turn and the ratio is that of the best times. A ratio over the limit is not believed at once: noise can only make a
-time longer, so more turns bring both best times nearer to the truth, while real quadratic work stays where it is.
+Each size of fragment has its own n, so that every run lasts some milliseconds. The two lengths take turns, and the
+ratio is that of the best times. A ratio over the limit leads to more turns: noise only makes times longer, so more
+turns bring both best times nearer to the truth, while the ratio of quadratic work stays high.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["LENGTHS", "LIMIT", "doubling"]
 
 LIMIT: Final = 2.3
 LENGTHS: Final[Mapping[int, int]] = {1: 20_000, 4: 50_000, 64: 150_000, 4096: 300_000}
-_TURNS, _MOST_TURNS = 3, 12
+_TURNS, _MAX_TURNS = 3, 12
 
 
 def doubling(
@@ -26,7 +26,7 @@ def doubling(
     effort: Effort,
     lengths: Mapping[int, int] = LENGTHS,
 ) -> Measure:
-    """The worst ratio over all sizes of fragment; the note names each."""
+    """Measure the worst ratio over all sizes of fragment. The note lists them all."""
 
     def measure() -> Reading:
         ratios: dict[int, float] = {}
@@ -42,7 +42,7 @@ def doubling(
 def _ratio(short: Sequence[str], long: Sequence[str], run: Callable[[Sequence[str]], object]) -> float:
     best_short = best_long = float("inf")
     ratio = float("inf")
-    for turn in range(_MOST_TURNS):
+    for turn in range(_MAX_TURNS):
         if turn >= _TURNS and ratio <= LIMIT:
             break
         best_short = min(best_short, seconds(lambda: run(short)))

@@ -1,4 +1,4 @@
-"""Where the figures come from: the processor, the interpreter, the versions. Nothing that names the machine."""
+"""The environment of the figures: processor, interpreter, versions. Nothing identifies the machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How each other library is called. Each is given its input in the form it likes best, made beforehand.
+"""Calls of the other libraries. Each one gets its input in the form that suits it best, prepared beforehand.
 
 Event readers: `read` takes all fragments of a document, `leaves` counts the values it found on the way.
 Prefix parsers take the text so far and give its value. Growing parsers take fragments and give the last value.
@@ -38,7 +38,7 @@ Growing: TypeAlias = Callable[[Sequence[str]], object]
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """`make` imports it; called by name, so that what is not installed is said and not stumbled over."""
+    """`make` imports the library. The benchmarks call it late, so they can report a library that is not installed."""
 
     make: Callable[[], Any]
     lacks: str = ""
@@ -156,7 +156,7 @@ def _jsonriver() -> Growing:
         return value
 
     def run(fragments: Sequence[str]) -> object:
-        # Nothing in it waits, so it is run by hand: no event loop is charged to it.
+        # Nothing in it waits, so it runs without an event loop, whose time would count.
         try:
             last(fragments).send(None)
         except StopIteration as end:
@@ -167,8 +167,8 @@ def _jsonriver() -> Growing:
 
 
 def streaming_json_parser_class() -> Any:
-    # Its native accelerator (seen with 0.2.3), where installed, takes over by itself, and then an open string stays as
-    # its first fragment left it until it closes: less work than these rows are about. So it is kept out.
+    # Its native accelerator (seen with 0.2.3) is used wherever it is installed. With it, an open string keeps the text
+    # of its first fragment until it closes. That is less work than these rows measure, so the accelerator stays out.
     sys.modules.setdefault("streaming_json_parser_native", None)  # type: ignore[arg-type]
     return load("streaming_json_parser").StreamingJsonParser
 

@@ -1,8 +1,8 @@
-"""bench/results.svg, written by hand: microseconds a fragment against the size of the document, both logarithmic.
+"""bench/results.svg: microseconds per fragment against the size of the document, both logarithmic.
 
-A flat line is work that depends on the fragment alone; a rising one is the whole document again for each fragment.
-Lines are in middle tones and all else is in the colour of the text around the picture, so that it can be read on light
-and on dark; as a file of its own the picture asks the browser which of the two it is.
+A flat line means that the work depends on the fragment alone. A rising line means that a parser reads the whole
+document again for each fragment. The lines have middle tones and the rest has the colour of the surrounding text, so
+the plot suits light and dark pages. As a file of its own, it asks the browser for the colour scheme.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _DARK: Final = "<style>svg{color:#222}@media(prefers-color-scheme:dark){svg{colo
 
 
 def draw(outcomes: Iterable[Outcome], *, standalone: bool) -> str:
-    """One panel for each kind of work; nothing at all when no row belongs to a curve."""
+    """Draw one panel per kind of work. Without rows that belong to a curve, return an empty text."""
     panels: dict[str, dict[str, list[Point]]] = {}
     for outcome in outcomes:
         if outcome.row.curve is not None:
@@ -44,7 +44,7 @@ def draw(outcomes: Iterable[Outcome], *, standalone: bool) -> str:
     )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" '
-        f'aria-label="Microseconds a fragment against document size" font-family="sans-serif" font-size="11" '
+        f'aria-label="Microseconds per fragment against document size" font-family="sans-serif" font-size="11" '
         f'fill="currentColor">\n{_DARK if standalone else ""}\n{body}\n</svg>\n'
     ).replace("\n\n", "\n")
 
@@ -55,7 +55,7 @@ def _panel(title: str, lines: dict[str, list[Point]]) -> str:
     y_axis = _Axis(_powers_of_ten([y for _, y in points]), _TOP + _HEIGHT, _TOP)
     parts = [
         f'<text x="{_LEFT}" y="18" font-size="13" font-weight="bold">{escape(title)}</text>',
-        f'<text x="{_LEFT}" y="34" opacity=".7">microseconds a fragment</text>',
+        f'<text x="{_LEFT}" y="34" opacity=".7">microseconds per fragment</text>',
         f'<text x="{_LEFT + _WIDTH}" y="{_TOP + _HEIGHT + 32}" text-anchor="end" opacity=".7">characters</text>',
     ]
     for value, at in x_axis.ticks():

@@ -1,8 +1,8 @@
 """The uncompiled build in a child process, asked for one reading at a time.
 
-Two builds of one package cannot live in one interpreter. So the child makes the same rows from the same code, with
-``src`` before everything else on its path, and waits: a line with a row's key comes in, a line of JSON with the reading
-goes out. To the parent it is one more contender, which takes its turn among the others.
+One interpreter cannot hold two builds of one package. So the child process builds the same rows from the same code,
+with ``src`` first on its path. It reads lines with the key of a row, and answers each with the reading as a line of
+JSON. To the parent it is one more contender, which takes its turn among the others.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ROOT: Final = Path(__file__).parent.parent
 
 
 class PureChild:
-    """The parent's end. A context manager: the child ends with it."""
+    """The parent's side: a context manager that ends the child."""
 
     def __init__(self, *, quick: bool) -> None:
         self._process = subprocess.Popen(
@@ -41,7 +41,7 @@ class PureChild:
         )
 
     def prepare(self, key: str) -> Measure:
-        first = [self._ask(key)]  # the only way to learn whether there is anything to measure; it counts
+        first = [self._ask(key)]  # shows whether the row is available; this reading counts, too
         return lambda: first.pop() if first else self._ask(key)
 
     def _ask(self, key: str) -> Reading:
@@ -54,7 +54,7 @@ class PureChild:
         except BrokenPipeError:
             answer = ""
         if not answer:
-            raise RuntimeError("the pure build failed; what it said stands above")
+            raise RuntimeError("the pure build failed; see its output above")
         found = json.loads(answer)
         if "unavailable" in found:
             raise UnavailableError(found["unavailable"])
@@ -74,7 +74,7 @@ class PureChild:
 
 
 def serve(rows: Mapping[str, Row]) -> None:
-    """The child's end: until there are no more questions."""
+    """The child's side: answer until the parent closes the pipe."""
     current, measure = "", None
     for line in sys.stdin:
         key = line.rstrip("\n")

@@ -1,4 +1,4 @@
-"""Runs a row: everybody who can, in turn, both builds of unspool among them."""
+"""Run a row: all contenders that are available take turns, both builds of unspool among them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 from . import rows_events, rows_messages, rows_snapshots, rows_typed, rows_values
 from .goals import EVERY_PEER, EVERY_PURE_PEER, Build, Goal, goals_for
 from .pure import PureChild
-from .rows import OURS, Row, UnavailableError
+from .rows import FLOOR, OURS, Row, UnavailableError
 from .timing import Effort, Measure, Reading, interleave
 
 __all__ = ["BUILDS", "Outcome", "Verdict", "all_rows", "our_name", "run"]
@@ -34,12 +34,12 @@ def all_rows(effort: Effort) -> Iterator[Row]:
 class Verdict:
     words: str
     is_met: bool
-    is_checked: bool  # false where only another run on the same machine could tell
+    is_checked: bool  # false for figures that depend on the machine
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a row: a reading or a reason for every contender."""
+    """The result of a row: a reading, or a reason why there is none, for every contender."""
 
     row: Row
     readings: dict[str, Reading]
@@ -49,8 +49,12 @@ class Outcome:
         reading = self.readings.get(our_name(build))
         return None if reading is None else reading.figure
 
+    def floor(self) -> float | None:
+        reading = self.readings.get(FLOOR)
+        return None if reading is None else reading.figure
+
     def peers(self, *, pure_python: bool = False) -> dict[str, float]:
-        """Those that do the same work, the best one first."""
+        """Figures of the peers that do the same work, the best one first."""
         figures = {
             peer.name: self.readings[peer.name].figure
             for peer in self.row.contenders
@@ -59,7 +63,7 @@ class Outcome:
         return dict(sorted(figures.items(), key=lambda item: item[1], reverse=self.row.unit.higher_is_better))
 
     def ratio(self) -> float | None:
-        """How far the faster build of ours is ahead of the best peer."""
+        """How many times better the faster build of unspool is than the best peer."""
         figure = next((found for build in BUILDS if (found := self.ours(build)) is not None), None)
         best = next(iter(self.peers().values()), None)
         return None if figure is None or best is None else self.row.unit.ahead(figure, best)
@@ -78,6 +82,10 @@ class Outcome:
                 f"{goal.build}: {figure:.{unit.digits}f} {unit.name}, wanted {Goal(goal.build, goal.bound).words(unit)}"
             )
             yield Verdict(words, is_met, is_checked=not unit.depends_on_machine)
+        floor = self.floor()
+        if goal.of_floor is not None and floor is not None:
+            words = f"{goal.build}: {figure / floor:.2f}x the floor, wanted <= {goal.of_floor:g}x"
+            yield Verdict(words, figure <= goal.of_floor * floor, is_checked=True)
         for whom, times in goal.ahead.items():
             rivals = self.peers(pure_python=whom == EVERY_PURE_PEER)
             names = rivals if whom in {EVERY_PEER, EVERY_PURE_PEER} else {whom} & rivals.keys()
@@ -104,8 +112,8 @@ def run(row: Row, here: Build | None, child: PureChild | None, effort: Effort) -
             except UnavailableError as reason:
                 missing[name] = str(reason)
             except Exception as error:
-                # A peer that breaks is a fact to report. When unspool breaks, that is for its developers to see.
-                if contender.name == OURS:
+                # A peer that fails is a result to report. A failure of unspool is an error.
+                if contender.name in (OURS, FLOOR):
                     raise
                 missing[name] = f"fails with {type(error).__name__}"
     turns = effort.turns if row.turns is None else min(row.turns, 3 * effort.turns)

@@ -1,4 +1,4 @@
-"""What a row of the table is: a piece of work, the unit it is counted in, and the contenders that do it."""
+"""Rows of the table: a piece of work, its unit, and the contenders that do it."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from .timing import Measure, Reading
 
 __all__ = [
     "DOUBLING",
-    "KIB_A_STREAM",
-    "MB_A_SECOND",
+    "FLOOR",
+    "KIB_PER_STREAM",
+    "LARGE_TO_SMALL",
+    "MB_PER_SECOND",
     "MILLISECONDS",
     "MODULES",
     "OURS",
     "TIMES_THE_DOCUMENT",
-    "US_A_CHUNK",
-    "US_A_FRAGMENT",
-    "US_A_SNAPSHOT",
+    "US_PER_CHUNK",
+    "US_PER_FRAGMENT",
+    "US_PER_SNAPSHOT",
     "Contender",
     "Row",
     "UnavailableError",
@@ -29,10 +31,11 @@ __all__ = [
 ]
 
 OURS: Final = "unspool"
+FLOOR: Final = "floor"
 
 
 class UnavailableError(Exception):
-    """This contender does not run here; the text says why in a few words."""
+    """A contender does not run here; the message says why in a few words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ class Unit:
     name: str
     pick: Callable[[Iterable[Reading]], Reading] = min
     higher_is_better: bool = False
-    depends_on_machine: bool = True  # then only its ratio to a peer can be held against it elsewhere
+    depends_on_machine: bool = True  # then only ratios to peers are comparable between machines
     digits: int = 2
 
     def ahead(self, figure: float, other: float) -> float:
@@ -53,26 +56,27 @@ def _median(readings: Iterable[Reading]) -> Reading:
     return ordered[len(ordered) // 2]
 
 
-US_A_FRAGMENT: Final = Unit("us a fragment")
-US_A_CHUNK: Final = Unit("us a chunk")
-MB_A_SECOND: Final = Unit("MB/s", pick=max, higher_is_better=True, digits=0)
-US_A_SNAPSHOT: Final = Unit("us a snapshot", digits=1)
+US_PER_FRAGMENT: Final = Unit("µs per fragment")
+US_PER_CHUNK: Final = Unit("µs per chunk")
+MB_PER_SECOND: Final = Unit("MB/s", pick=max, higher_is_better=True, digits=0)
+US_PER_SNAPSHOT: Final = Unit("µs per snapshot", digits=1)
 MILLISECONDS: Final = Unit("ms", pick=_median, digits=1)
 DOUBLING: Final = Unit("time(2n) / time(n)", depends_on_machine=False)
-KIB_A_STREAM: Final = Unit("KiB a stream", depends_on_machine=False)
+KIB_PER_STREAM: Final = Unit("KiB per stream", depends_on_machine=False)
 TIMES_THE_DOCUMENT: Final = Unit("x the document", depends_on_machine=False, digits=1)
+LARGE_TO_SMALL: Final = Unit("15 MB / 1 MB", depends_on_machine=False)
 MODULES: Final = Unit("modules", depends_on_machine=False, digits=0)
 
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """`prepare` imports what it needs, proves on the way that the answers are right, and gives the measure."""
+    """One way to do the work. `prepare` imports the library, checks its answers, and returns the measure."""
 
     name: str
     prepare: Callable[[], Measure]
     lacks: str = ""
     pure_python: bool = False
-    does_the_same: bool = True  # otherwise it is listed, but it is not the peer to beat
+    does_the_same: bool = True  # otherwise it is listed, but not compared with
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,7 @@ class Row:
 
 
 def load(module: str) -> Any:
-    """A peer, imported when its turn comes."""
+    """Import a peer when its turn comes."""
     try:
         return import_module(module)
     except ImportError as error:
@@ -94,7 +98,7 @@ def load(module: str) -> Any:
 
 
 def ours(*names: str) -> tuple[Any, ...]:
-    """The public names of unspool that a row needs; a row about what is not there yet is left out, not broken."""
+    """Return the public names of unspool that a row needs. A row whose names do not exist is left out."""
     library = load("unspool")
     missing = [name for name in names if not hasattr(library, name)]
     if missing:

@@ -14,11 +14,11 @@ from .doubling import doubling
 from .peers import EVENT_READERS, EventReader, unspool_events
 from .rows import (
     DOUBLING,
-    MB_A_SECOND,
+    MB_PER_SECOND,
     MILLISECONDS,
     MODULES,
     OURS,
-    US_A_FRAGMENT,
+    US_PER_FRAGMENT,
     Contender,
     Row,
     UnavailableError,
@@ -57,7 +57,7 @@ def _small_fragments(
         fragments = _fragments(reader, document(), 4)
         return per_fragment(lambda: reader.read(fragments), len(fragments), effort)
 
-    return Row(f"events/{name}", f"events, {name}", US_A_FRAGMENT, _contenders(measure), curve=curve)
+    return Row(f"events/{name}", f"events, {name}", US_PER_FRAGMENT, _contenders(measure), curve=curve)
 
 
 def _large_fragments(name: str, document: Callable[[], str], effort: Effort) -> Row:
@@ -65,7 +65,7 @@ def _large_fragments(name: str, document: Callable[[], str], effort: Effort) -> 
         fragments = _fragments(reader, document(), KIB_64)
         return throughput(lambda: reader.read(fragments), document(), effort)
 
-    return Row(f"events/bulk/{name}", f"events in bulk (64 KiB), {name}", MB_A_SECOND, _contenders(measure))
+    return Row(f"events/bulk/{name}", f"events in bulk (64 KiB), {name}", MB_PER_SECOND, _contenders(measure))
 
 
 def _doubled(shape: Callable[[int], str], effort: Effort) -> Measure:
@@ -95,9 +95,9 @@ def _fragments(reader: EventReader, text: str, size: int) -> list[str] | list[by
 _IMPORT: Final = """
 import sys, time
 before = set(sys.modules)
-started = time.perf_counter()
+started = time.process_time()
 import {module}
-took = time.perf_counter() - started
+took = time.process_time() - started
 foreign = {{name.partition(".")[0] for name in set(sys.modules) - before}} - sys.stdlib_module_names - {{"{module}"}}
 print(took * 1000, sum(not name.endswith("__mypyc") for name in foreign))
 """

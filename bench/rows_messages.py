@@ -1,13 +1,13 @@
 """The rows about messages: one tool call, whose arguments come in pieces of 2 to 6 characters, a chunk for each.
 
-unspool reads plain dicts, as they come off the wire; the objects of OpenAI's library have a row of their own. From a
-chunk it makes deltas, and of each a state that never changes. The others are the accumulators of the two libraries,
-called as their own streams call them, and given objects of their own types, which cost them nothing: they are made
-beforehand.
+unspool reads plain dicts, as they come off the wire; the objects of OpenAI's library have a row of their own. It
+turns a chunk into deltas, and each delta into an immutable state. The peers are the accumulators of the two
+libraries, called as their own streams call them. They get objects of their own types, which are made beforehand and
+cost them nothing.
 
-An accumulator changes in place, and the longer its message, the longer a chunk takes. So it is begun anew at places
-spread over the whole message, each time with one long piece of all that came before, which is not counted; then it
-reads some chunks in a row, which are. The note of the reading says how many.
+An accumulator changes in place, and its time per chunk grows with the message. So it is restarted at places spread
+over the whole message. Each restart first reads everything before that place as one long piece, which is not counted,
+and then some chunks in a row, which are. The note of the reading says how many.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any, Final, TypeAlias
 from .documents import cut_ragged, itinerary
 from .doubling import doubling
 from .peers import Peer
-from .rows import DOUBLING, OURS, US_A_CHUNK, Contender, Row, UnavailableError, load
+from .rows import DOUBLING, OURS, US_PER_CHUNK, Contender, Row, UnavailableError, load
 from .rows_typed import _as_plain, _trip
 from .timing import Effort, Measure, Reading, per_fragment, seconds
 
@@ -29,7 +29,7 @@ __all__ = ["rows"]
 
 _TOOL: Final = "plan_trip"
 _SIZES: Final = (("10 KB", 10_000), ("100 KB", 100_000))
-_PLACES: Final = 25  # where an accumulator is begun anew
+_PLACES: Final = 25  # where an accumulator is restarted
 _IN_A_ROW: Final = 8  # chunks that it then reads
 _SHORT: Final = 500  # characters: a message that every accumulator has to read as a whole, to prove that it can
 
@@ -75,7 +75,7 @@ def rows(effort: Effort) -> Iterator[Row]:
 def _row(key: str, title: str, make: Callable[[], Ours], peers: Mapping[str, Peer], size: int, effort: Effort) -> Row:
     contenders = [Contender(OURS, partial(_measure, make, size, effort))]
     contenders += [Contender(name, partial(_sampled, peer.make, size), peer.lacks) for name, peer in peers.items()]
-    return Row(f"messages/{key}", title, US_A_CHUNK, contenders)
+    return Row(f"messages/{key}", title, US_PER_CHUNK, contenders)
 
 
 # The chunks -------------------------------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ def _reduced(format: str, wire: Callable[[], Wire], *, is_typed: bool = False) -
 
 
 def _streamed(*, is_typed: bool = False) -> Ours:
-    """As most will use it: the format is found out, and there is a state for each chunk."""
+    """The usual way: the format is auto-detected, and each chunk gives a state."""
     stream_class, config = load("unspool.llm").MessageStream, _config(is_typed)
 
     def run(chunks: Sequence[Any]) -> Any:

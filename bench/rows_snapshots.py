@@ -1,6 +1,6 @@
-"""The rows about the other direction: snapshots of one document, each complete, to the fragments of its text.
+"""The rows about the other direction: from complete snapshots of one document to fragments of its text.
 
-No other library does this. Beside it runs what nobody can do without: `json.loads` of the same snapshots.
+No other library does this. For comparison, `json.loads` reads the same snapshots, which every solution has to do.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Final
 
 from .documents import itinerary
-from .rows import OURS, TIMES_THE_DOCUMENT, US_A_SNAPSHOT, Contender, Row, UnavailableError, ours
+from .rows import OURS, TIMES_THE_DOCUMENT, US_PER_SNAPSHOT, Contender, Row, UnavailableError, ours
 from .timing import Effort, Measure, Reading, per_fragment
 
 __all__ = ["FLOOR", "rows"]
@@ -26,17 +26,17 @@ def rows(effort: Effort) -> Iterator[Row]:
         snapshots = partial(_snapshots, size, count)
         contenders = [
             Contender(OURS, partial(_measure, snapshots, effort, json.dumps)),
-            Contender(FLOOR, partial(_measure_floor, snapshots, effort), "reads the snapshots, and that is all"),
+            Contender(FLOOR, partial(_measure_floor, snapshots, effort), "only reads the snapshots"),
         ]
-        yield Row(f"snapshots/{name}", f"{count} snapshots of a {name} document", US_A_SNAPSHOT, contenders)
+        yield Row(f"snapshots/{name}", f"{count} snapshots of a {name} document", US_PER_SNAPSHOT, contenders)
         contenders = [Contender(OURS, partial(_measure, snapshots, effort, lambda value: value))]
-        yield Row(f"snapshots/parsed/{name}", f"{count} parsed snapshots of {name}", US_A_SNAPSHOT, contenders)
+        yield Row(f"snapshots/parsed/{name}", f"{count} parsed snapshots of {name}", US_PER_SNAPSHOT, contenders)
     memory = Contender(OURS, partial(_measure_memory, partial(_snapshots, 100_000, 500)))
     yield Row("snapshots/memory", "memory for a chunker, 100 KB document", TIMES_THE_DOCUMENT, [memory], turns=1)
 
 
 def _snapshots(size: int, count: int) -> Sequence[object]:
-    """The values of an itinerary as it grows, in as many even steps; plain copies that share nothing."""
+    """Return the values of a growing itinerary in `count` even steps, as plain copies that share nothing."""
     (iter_values,) = ours("iter_values")
     text = itinerary(size)
     cuts = [len(text) * step // count for step in range(count + 1)]

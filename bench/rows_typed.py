@@ -1,11 +1,11 @@
 """The rows about typed values: a half-filled model after each fragment.
 
-unspool reads the fragment and resolves the state. The others are given the text so far, of which they make a model
-again: the very functions that their streaming calls for each chunk, without the message around it, and without any
-waiting. They are sampled as the rows about values say.
+unspool reads the fragment and resolves the state. The peers get the text so far and build the model again, with the
+functions that their streaming calls for each chunk, without the message around it and without waiting. They are sampled
+like the prefix parsers in the rows about values.
 
-pydantic refuses a model whose required fields are not there yet, and so does pydantic-ai. Both are given a model of the
-same fields where none is required, which is what one has to write for them.
+pydantic and pydantic-ai reject a model while required fields are missing. Both get a model of the same fields without
+required ones, which is what their users have to write.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, Final, Literal
 from .documents import cut_ragged, itinerary, table
 from .doubling import doubling
 from .peers import Growing, Peer
-from .rows import DOUBLING, OURS, US_A_FRAGMENT, Contender, Row, UnavailableError, load, ours
+from .rows import DOUBLING, OURS, US_PER_FRAGMENT, Contender, Row, UnavailableError, load, ours
 from .rows_values import prefixes
 from .timing import Effort, Measure, per_fragment
 
@@ -38,12 +38,12 @@ def rows(effort: Effort) -> Iterator[Row]:
             for peer_name, peer in _PEERS.items()
         ]
         title = f"typed partial (pydantic model), itinerary {name}"
-        yield Row(f"typed/itinerary {name}", title, US_A_FRAGMENT, contenders)
+        yield Row(f"typed/itinerary {name}", title, US_PER_FRAGMENT, contenders)
 
     contender = Contender(OURS, partial(_measure, _resolved, partial(itinerary, 10_000), effort))
-    yield Row("typed/states", "typed partial of each state, itinerary 10 KB", US_A_FRAGMENT, [contender])
+    yield Row("typed/states", "typed partial of each state, itinerary 10 KB", US_PER_FRAGMENT, [contender])
     contender = Contender(OURS, partial(_measure, _items, partial(table, 2_000), effort))
-    yield Row("typed/items", "typed items, one by one, 2,000 rows", US_A_FRAGMENT, [contender])
+    yield Row("typed/items", "typed items, one by one, 2,000 rows", US_PER_FRAGMENT, [contender])
 
     for key, title, make, shape in (
         ("itinerary", "typed partial, doubled: itinerary", _iterated, itinerary),
@@ -121,7 +121,7 @@ def _row() -> Any:
 
 
 def _as_plain(value: Any) -> object:
-    """Models as what `json` would give."""
+    """Convert models to plain JSON values."""
     return [_as_plain(item) for item in value] if isinstance(value, list) else value.model_dump(mode="json")
 
 
@@ -190,7 +190,7 @@ def _pydantic() -> Callable[[bytes], object]:
 
 
 def _pydantic_ai() -> Callable[[str], object]:
-    """What `stream_output` does with each response. A run has to be over to have something to ask."""
+    """The work of `stream_output` for each response. Only a finished run can validate one."""
     agents, messages, models = (
         load(name) for name in ("pydantic_ai", "pydantic_ai.messages", "pydantic_ai.models.function")
     )
@@ -217,7 +217,7 @@ def _pydantic_ai() -> Callable[[str], object]:
 
 
 def _result(coroutine: Coroutine[Any, None, object]) -> object:
-    """Nothing in it waits, so it is run by hand: no event loop is charged to it."""
+    """Run a coroutine that never waits, without an event loop, whose time would count."""
     try:
         coroutine.send(None)
     except StopIteration as end:
@@ -234,7 +234,7 @@ _PEERS: Final[Mapping[str, Peer]] = {
     "pydantic-ai": Peer(
         _pydantic_ai,
         "validates the whole prefix again each time; shows no model with a required field missing, nor anything around "
-        "a half-written literal; half-written numbers are shown; no object is kept; what is invalid is told at the end",
+        "a half-written literal; half-written numbers are shown; no object is kept; reports invalid values at the end",
     ),
     "pydantic": Peer(
         _pydantic,

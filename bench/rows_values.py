@@ -1,14 +1,15 @@
 """The rows about values: the partial value after each fragment, in bulk, with every state kept, for many streams.
 
-The prefix parsers need the text so far in one piece; they are charged one slice of the document for it, which is what
-appending a fragment to `bytes` costs. Where reading every prefix would take too long, they get an even sample of them,
-each from the middle of its stretch of the document; the note of the reading says how many. Prefixes that a parser
-refuses are left out of its figure, and the note says how many.
+The prefix parsers need the text so far in one piece. Their time includes one slice of the document for it, which is the
+cost of appending a fragment to `bytes`. Where reading every prefix would take too long, they get an even sample, each
+from the middle of its stretch of the document. Prefixes that a parser rejects do not count. The note of the reading has
+both numbers.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -18,13 +19,29 @@ from typing import Any, Final
 
 from .documents import SHAPES, cut, cut_ragged, file_in_a_tool_call, itinerary, table
 from .doubling import doubling
+from .floor import floor
 from .peers import GROWING_PARSERS, PREFIX_PARSERS, Growing, Peer, streaming_json_parser_class
-from .rows import DOUBLING, KIB_A_STREAM, MB_A_SECOND, OURS, US_A_FRAGMENT, Contender, Row, UnavailableError, load, ours
+from .rows import (
+    DOUBLING,
+    FLOOR,
+    KIB_PER_STREAM,
+    LARGE_TO_SMALL,
+    MB_PER_SECOND,
+    OURS,
+    US_PER_FRAGMENT,
+    Contender,
+    Row,
+    UnavailableError,
+    load,
+    ours,
+)
 from .timing import FULL, Effort, Measure, Reading, per_fragment, seconds, throughput
 
 __all__ = ["prefixes", "rows"]
 
 _TOO_LONG: Final = 0.1
+_ROWS_IN_1_MB: Final = 10_700
+_TURNS_OF_LARGE: Final = 3
 _CURVE: Final = "the value after each fragment of 2 to 6 characters"
 
 
@@ -33,6 +50,7 @@ def rows(effort: Effort) -> Iterator[Row]:
         yield _after_each_fragment(f"itinerary {name}", partial(itinerary, size), effort, (_CURVE, size))
     yield _after_each_fragment("50 KB string", partial(file_in_a_tool_call, 50_000), effort)
     yield _after_each_fragment("2,000 rows", partial(table, 2_000), effort)
+    yield _plain_build("itinerary 10 KB", partial(itinerary, 10_000), effort)
 
     yield _alone("live/itinerary 100 KB", "live value, itinerary 100 KB", _live, partial(itinerary, 100_000), effort)
     yield _alone("live/2,000 rows", "live value, 2,000 rows", _live, partial(table, 2_000), effort)
@@ -43,6 +61,9 @@ def rows(effort: Effort) -> Iterator[Row]:
         partial(file_in_a_tool_call, 50_000),
         effort,
     )
+    for name, size in (("10 KB", 10_000), ("100 KB", 100_000)):
+        title = f"parse_chunk, itinerary {name}"
+        yield _alone(f"parse_chunk/{name}", title, _newest_state, partial(itinerary, size), effort)
     yield _alone("states/10 KB", "every state kept, itinerary 10 KB", _states, partial(itinerary, 10_000), effort)
     yield _alone("states/100 KB", "every state kept, itinerary 100 KB", _states, partial(itinerary, 100_000), effort)
 
@@ -54,11 +75,22 @@ def rows(effort: Effort) -> Iterator[Row]:
         contender = Contender(OURS, partial(_doubled, make, shape, effort))
         yield Row(f"values/doubling/{key}", title, DOUBLING, [contender], turns=1)
 
-    yield _bulk(effort)
+    yield _bulk("itinerary 1 MB", partial(itinerary, 1_000_000), effort)
+    yield _bulk("2,000 rows", partial(table, 2_000), effort)
+    yield Row(
+        "values/large",
+        "time per character of many rows, with the garbage collector on",
+        LARGE_TO_SMALL,
+        [
+            Contender(OURS, lambda: _large(_at_once(), effort)),
+            Contender("json", lambda: _large(json.loads, effort), "whole documents only"),
+        ],
+        turns=1,
+    )
     yield _many_streams(10_000 if effort is FULL else 1_000)
 
 
-# unspool, in its four ways ----------------------------------------------------------------------------------------
+# unspool, in its five ways ----------------------------------------------------------------------------------------
 
 
 def _asked(**options: bool) -> Growing:
@@ -93,6 +125,18 @@ def _unasked() -> Growing:
     return run
 
 
+def _newest_state() -> Growing:
+    create_state, parse_chunk = ours("create_state", "parse_chunk")
+
+    def run(fragments: Sequence[str]) -> object:
+        state = create_state()
+        for fragment in fragments:
+            state = parse_chunk(state, fragment)
+        return state
+
+    return run
+
+
 def _states() -> Growing:
     create_state, parse_chunk = ours("create_state", "parse_chunk")
 
@@ -120,7 +164,14 @@ def _after_each_fragment(
     def again(peer: Peer) -> Measure:
         return prefixes(peer, document(), effort)
 
-    contenders = [Contender(OURS, partial(growing, _asked))]
+    def least() -> Measure:
+        fragments = cut_ragged(document())
+        return per_fragment(floor(fragments, json.loads(document())), len(fragments), effort)
+
+    contenders = [
+        Contender(OURS, partial(growing, _asked)),
+        Contender(FLOOR, least, "no value, only the work that every value requires", does_the_same=False),
+    ]
     contenders += [
         Contender(name, partial(growing, peer.make), peer.lacks, peer.pure_python)
         for name, peer in GROWING_PARSERS.items()
@@ -128,13 +179,29 @@ def _after_each_fragment(
     contenders += [
         Contender(name, partial(again, peer), peer.lacks, peer.pure_python) for name, peer in PREFIX_PARSERS.items()
     ]
-    return Row(f"values/{name}", f"value, {name}", US_A_FRAGMENT, contenders, curve=curve)
+    return Row(f"values/{name}", f"value, {name}", US_PER_FRAGMENT, contenders, curve=curve)
+
+
+def _plain_build(name: str, document: Callable[[], str], effort: Effort) -> Row:
+    """The plain build beside the fastest peer that is written in Python."""
+    peer = GROWING_PARSERS["streaming-json-parser"]
+    contenders = [
+        Contender(OURS, lambda: _per_fragment(_asked(), document(), effort)),
+        Contender(
+            "streaming-json-parser",
+            lambda: _per_fragment(peer.make(), document(), effort),
+            peer.lacks,
+            pure_python=True,
+        ),
+    ]
+    title = f"value, plain build beside streaming-json-parser, {name}"
+    return Row(f"values/plain/{name}", title, US_PER_FRAGMENT, contenders)
 
 
 def _alone(key: str, title: str, make: Callable[[], Growing], document: Callable[[], str], effort: Effort) -> Row:
-    """A way of working that no peer offers."""
+    """A row without peers."""
     contender = Contender(OURS, lambda: _per_fragment(make(), document(), effort))
-    return Row(f"values/{key}", title, US_A_FRAGMENT, [contender])
+    return Row(f"values/{key}", title, US_PER_FRAGMENT, [contender])
 
 
 def _doubled(make: Callable[[], Growing], shape: Callable[[int], str], effort: Effort) -> Measure:
@@ -148,7 +215,7 @@ def _per_fragment(run: Growing, text: str, effort: Effort) -> Measure:
 
 
 def prefixes(peer: Peer, text: str, effort: Effort, as_plain: Callable[[Any], object] = lambda value: value) -> Measure:
-    """The text so far, read again for each fragment. `as_plain` makes of what the peer gives what `json` would give."""
+    """Read the text so far again for each fragment. `as_plain` converts a result of the peer to a plain JSON value."""
     parse = peer.make()
     whole: Any = text.encode() if peer.takes_bytes else text
     _prove(as_plain(parse(whole)), text)
@@ -174,7 +241,7 @@ def prefixes(peer: Peer, text: str, effort: Effort, as_plain: Callable[[Any], ob
 
 
 def _cost_of_a_prefix(parse: Callable[[int], object], length: int) -> float:
-    """Seconds for a prefix half as long as the text. Found from below, as there are parsers that would take minutes."""
+    """Measure a prefix of half the text, after shorter ones: some parsers would take minutes."""
     cost = 1e-7
     for share in (16, 8, 4, 2):
         end = length // share
@@ -193,7 +260,7 @@ def _accepts(parse: Callable[[Any], object], prefix: str | bytes) -> bool:
 
 
 def _plain(result: Any) -> object:
-    """A parser or a state that was returned in place of its value is asked for it now, outside of the timing."""
+    """Return the value of a parser or a state, outside of the measured time."""
     return result.value if hasattr(result, "value") else result
 
 
@@ -205,45 +272,60 @@ def _prove(value: object, text: str) -> None:
 # Bulk -------------------------------------------------------------------------------------------------------------
 
 
-def _bulk(effort: Effort) -> Row:
-    text = itinerary(1_000_000)
+def _bulk(name: str, document: Callable[[], str], effort: Effort) -> Row:
+    def measure(parse: Callable[[Any], object], given: str | bytes) -> Measure:
+        _prove(parse(given), document())
+        return throughput(lambda: parse(given), document(), effort)
 
-    def ours_at_once() -> Callable[[Any], object]:
-        (parser_class,) = ours("ValueParser")
-
-        def parse(text: str) -> object:
-            parser = parser_class()
-            parser.feed(text)
-            return parser.close()
-
-        return parse
-
-    def measure(make: Callable[[], Callable[[Any], object]], given: str | bytes) -> Measure:
-        parse = make()
-        _prove(parse(given), text)
-        return throughput(lambda: parse(given), text, effort)
-
+    lacks = "whole documents only"
     contenders = [
-        Contender(OURS, lambda: measure(ours_at_once, text)),
-        Contender("orjson", lambda: measure(lambda: load("orjson").loads, text.encode()), "whole documents only"),
-        Contender("jiter", lambda: measure(lambda: load("jiter").from_json, text.encode()), "whole documents only"),
-        Contender("json", lambda: measure(lambda: json.loads, text), "whole documents only"),
+        Contender(OURS, lambda: measure(_at_once(), document())),
+        Contender("orjson", lambda: measure(load("orjson").loads, document().encode()), lacks),
+        Contender("jiter", lambda: measure(load("jiter").from_json, document().encode()), lacks),
+        Contender("json", lambda: measure(json.loads, document()), lacks),
     ]
-    return Row("values/bulk", "value in bulk (one fragment), itinerary 1 MB", MB_A_SECOND, contenders)
+    return Row(f"values/bulk/{name}", f"value in bulk (one fragment), {name}", MB_PER_SECOND, contenders)
+
+
+def _at_once() -> Callable[[Any], object]:
+    (parser_class,) = ours("ValueParser")
+
+    def parse(text: str) -> object:
+        parser = parser_class()
+        parser.feed(text)
+        return parser.close()
+
+    return parse
+
+
+def _large(parse: Callable[[str], object], effort: Effort) -> Measure:
+    """Compare the time per character of a large and a small document. The collector runs, as it does for users."""
+
+    def measure() -> Reading:
+        texts = [table(int(rows * effort.scale)) for rows in (_ROWS_IN_1_MB, 15 * _ROWS_IN_1_MB)]
+        costs = [math.inf, math.inf]
+        for _ in range(_TURNS_OF_LARGE):
+            for index, text in enumerate(texts):
+                once = seconds(lambda text=text: parse(text), with_collector=True)  # type: ignore[misc]
+                costs[index] = min(costs[index], once / len(text))
+        small, large = costs
+        return Reading(large / small, f"{small * 1e9:.1f} and {large * 1e9:.1f} ns per character")
+
+    return measure
 
 
 # Many streams at once ---------------------------------------------------------------------------------------------
 
 
 class _Sink:
-    """Where ijson may send its events when nobody wants them."""
+    """A target for the events of ijson that drops them."""
 
     def send(self, event: object) -> None:
         pass
 
 
 def _many_streams(streams: int) -> Row:
-    """What a half-read stream costs beyond its value. Stream k has read k fragments, so every stage is in the mean."""
+    """Memory of a half-read stream beyond its value. Stream k has read k fragments, so the mean covers every stage."""
     fragments = cut(itinerary(500), 4)
 
     def measure(
@@ -297,4 +379,4 @@ def _many_streams(streams: int) -> Row:
         Contender("ijson Python", ijson, "no value", pure_python=True, does_the_same=False),
         Contender("streaming-json-parser", streaming_json_parser, "values are mutated later", pure_python=True),
     ]
-    return Row("values/streams", "memory beyond the values, 10,000 streams", KIB_A_STREAM, contenders, turns=1)
+    return Row("values/streams", "memory beyond the values, 10,000 streams", KIB_PER_STREAM, contenders, turns=1)

@@ -1,8 +1,8 @@
 """From a job to a reading, and from several jobs to the best reading of each.
 
-CPU time, not wall time: what other processes do on the same cores is not charged. The cyclic garbage collector is
-emptied before a run and off during it, as in `timeit`. The contenders of a row take turns (A B C A B C ...), so that
-a slow moment of the machine hits all of them alike, and the best of the turns counts.
+The times are CPU times, so other processes on the same cores do not count. The garbage collector runs before a
+measurement and is off during it, as in `timeit`. The contenders of a row take turns (A B C A B C ...), so that a slow
+moment of the machine affects all of them alike, and the best of the turns counts.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Job: TypeAlias = Callable[[], object]
 
 
 class Reading(NamedTuple):
-    """One figure, in the unit of its row, and what there is to say about how it came about."""
+    """One figure, in the unit of its row, and a note about the measurement."""
 
     figure: float
     note: str = ""
@@ -42,24 +42,25 @@ Measure: TypeAlias = Callable[[], Reading]
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How long to try."""
+    """How much time the measurements take."""
 
     turns: int  # for each contender
     shortest: float  # seconds: a job is repeated until a run lasts that long
-    budget: float  # seconds: who has used them up sits out the turns that are left
-    sample: float  # seconds: parsers that read the whole prefix again are given as many prefixes as fit
-    scale: float  # of what may be made smaller without changing the question
+    budget: float  # seconds: a contender that has used them up skips the remaining turns
+    sample: float  # seconds: prefix parsers read as many prefixes as fit
+    scale: float  # for documents that may be smaller without changing the question
 
 
 FULL: Final = Effort(turns=7, shortest=0.006, budget=1.5, sample=0.04, scale=1.0)
 QUICK: Final = Effort(turns=3, shortest=0.002, budget=0.2, sample=0.008, scale=0.3)
 
 
-def seconds(job: Job, repeats: int = 1) -> float:
-    """CPU seconds that one call of `job` takes, out of `repeats` calls in a row."""
+def seconds(job: Job, repeats: int = 1, *, with_collector: bool = False) -> float:
+    """Measure the CPU seconds of one call of `job`, as the mean of `repeats` calls in a row."""
     gc.collect()
     was_enabled = gc.isenabled()
-    gc.disable()
+    if not with_collector:
+        gc.disable()
     try:
         started = process_time()
         for _ in range(repeats):
@@ -71,7 +72,7 @@ def seconds(job: Job, repeats: int = 1) -> float:
 
 
 def _stopwatch(job: Job, effort: Effort) -> Callable[[], float]:
-    """`seconds`, with as many repeats as make a run long enough to be read. A long job is not run to find that out."""
+    """`seconds`, with enough repeats for a precise reading. The first call counts if it was long enough."""
     repeats = 0
 
     def watch() -> float:
@@ -87,13 +88,13 @@ def _stopwatch(job: Job, effort: Effort) -> Callable[[], float]:
 
 
 def per_fragment(job: Job, fragments: int, effort: Effort, note: str = "") -> Measure:
-    """Microseconds a fragment, for a job that reads so many of them."""
+    """Measure microseconds per fragment, for a job that reads `fragments` of them."""
     watch = _stopwatch(job, effort)
     return lambda: Reading(watch() / fragments * 1e6, note)
 
 
 def throughput(job: Job, text: str, effort: Effort) -> Measure:
-    """Megabytes of UTF-8 a second, for a job that reads `text`."""
+    """Measure megabytes of UTF-8 per second, for a job that reads `text`."""
     watch = _stopwatch(job, effort)
     megabytes = len(text.encode()) / 1e6
     return lambda: Reading(megabytes / watch())
@@ -102,7 +103,7 @@ def throughput(job: Job, text: str, effort: Effort) -> Measure:
 def interleave(
     measures: Mapping[str, Measure], turns: int, budget: float, pick: Callable[[Iterable[Reading]], Reading]
 ) -> dict[str, Reading]:
-    """Every contender in turn, `turns` times; the reading that `pick` takes from each one's list."""
+    """Measure every contender in turn, `turns` times, and `pick` one reading of each."""
     readings: dict[str, list[Reading]] = {name: [] for name in measures}
     spent = dict.fromkeys(measures, 0.0)
     for turn in range(turns):

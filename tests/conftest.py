@@ -31,8 +31,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-EITHER = frozenset({"tools", "peers", "docs"})
-"""The tools, peers, clients, servers and pages: nothing of them is compiled, and many take long to start."""
+EITHER = frozenset({"bench", "build_tools", "tools", "peers", "docs"})
+"""The folders of tests about code that is never compiled. Many of them take long to start."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

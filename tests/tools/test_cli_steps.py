@@ -348,7 +348,7 @@ REFUSED = {
         if "chat" not in name and name != "anthropic"
     },
 }
-BROKEN = {("chunk", "ndjson"): "no longer the one", ("chunk", "sse of text"): "snapshot 1"}
+BROKEN = {("chunk", "ndjson"): "has changed", ("chunk", "sse of text"): "snapshot 1"}
 
 
 @pytest.mark.parametrize("command", COMMANDS)
