@@ -27,7 +27,7 @@ write: the chunker hands its events to the writer.
 # Compiled with mypyc.
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple, cast, final
+from typing import TYPE_CHECKING, Final, cast, final
 
 from .._errors import Reason, SnapshotError
 from .._events import Event
@@ -309,12 +309,16 @@ def _copied_leaf(value: object, path: Path, step: int) -> object:
 # ---- contradictions ----------------------------------------------------------------------------------
 
 
-class Contradiction(NamedTuple):
+@final
+class Contradiction:
     """A place where the newest snapshot differs from the written text. `value` is MISSING where it has none."""
 
-    path: Path
-    reason: Reason
-    value: object
+    __slots__ = ("path", "reason", "value")
+
+    def __init__(self, path: Path, reason: Reason, value: object) -> None:
+        self.path = path
+        self.reason = reason
+        self.value = value
 
 
 def contradictions(path: Path, written: object, value: object) -> Iterator[Contradiction]:

@@ -253,10 +253,10 @@ class SnapshotChunker:
         """List the contradictions that the snapshot before did not have."""
         disputes: dict[Path, object] = {}
         known = self._disputes
-        for path, reason, value in contradictions:
-            if path not in known or not same(known[path], value):
-                self._conflicts.append(SnapshotError(path, reason, self._step))
-            disputes[path] = value
+        for found in contradictions:
+            if found.path not in known or not same(known[found.path], found.value):
+                self._conflicts.append(SnapshotError(found.path, found.reason, self._step))
+            disputes[found.path] = found.value
         self._disputes = disputes
 
 

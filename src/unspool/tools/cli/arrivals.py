@@ -12,11 +12,12 @@ import os
 import select
 import stat
 import sys
-import time
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import FileIO
 from pathlib import Path
+from time import monotonic
+from time import sleep as wait
 from typing import TYPE_CHECKING, Final, cast, final
 
 from ..._errors import UnspoolError
@@ -193,7 +194,7 @@ def ticked_items(
     """Yield the items of an input like `timed_items`, and None after each `pause` seconds without bytes."""
     begin: float | None = None
     for data in arrivals(source, pause):
-        now = time.monotonic()
+        now = monotonic()
         if data is None:
             yield None
         else:
@@ -209,7 +210,7 @@ def ticked_items(
         if begin is not None and now - begin >= PATIENCE:
             yield from opening.settle()
     try:
-        rest = opening.close(0.0 if begin is None else time.monotonic() - begin)
+        rest = opening.close(0.0 if begin is None else monotonic() - begin)
     except UnspoolError:
         yield from opening.settle()  # the items before the error
         raise
@@ -230,7 +231,7 @@ class Clock:
 
     __slots__ = ("now", "sleep")
 
-    def __init__(self, now: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = time.sleep) -> None:
+    def __init__(self, now: Callable[[], float] = monotonic, sleep: Callable[[float], None] = wait) -> None:
         self.now = now
         self.sleep = sleep
 
@@ -295,7 +296,7 @@ class GrowingTimeline:
             for item in ticking(self.source, self._opening, self._speed, Clock(), took):
                 if item is not None:
                     self._begun().add(item.time, item.item)
-                    self._at = time.monotonic()
+                    self._at = monotonic()
                 yield item is not None
         except UnspoolError as error:
             self._problem = str(error)
@@ -316,7 +317,7 @@ class GrowingTimeline:
         """The time of the stream, which advances also while nothing arrives."""
         if self.timeline is None:
             return 0.0
-        return self.timeline.duration + (time.monotonic() - self._at) * (self._speed or 1.0)
+        return self.timeline.duration + (monotonic() - self._at) * (self._speed or 1.0)
 
 
 def problems_of(timeline: Timeline) -> list[str]:
