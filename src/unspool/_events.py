@@ -31,7 +31,7 @@ class Kind(StrEnum):
     ERROR = "error"
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class Event:
     """News about the node `node_id` at `path`.
 

@@ -3,7 +3,10 @@
 # Compiled with mypyc.
 from __future__ import annotations
 
-from ._native import final
+from ._native import TYPE_CHECKING, final
+
+if TYPE_CHECKING:
+    from typing import Final
 
 __all__ = ["MISSING", "MissingType"]
 
@@ -24,5 +27,5 @@ class MissingType:
         return "MISSING"  # copying and pickling keep the one instance
 
 
-MISSING = MissingType()
+MISSING: Final = MissingType()
 """No value yet. It is falsy, and equal only to itself."""

@@ -8,22 +8,23 @@ its parent. So every event can carry a path, and old paths stay valid at no cost
 from __future__ import annotations
 
 from ._errors import PatternError
-from ._native import TYPE_CHECKING, final
+from ._native import TYPE_CHECKING, final, mypyc_attr
 from ._quoting import escape_ascii, quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import ClassVar
+    from typing import ClassVar, Final
 
 __all__ = ["ROOT", "Path", "Step"]
 
 Step = str | int
 """A key of an object or an index of an array."""
 
-MAX_INDEX = 2**53 - 1  # RFC 9535, section 2.1
+MAX_INDEX: Final = 2**53 - 1  # RFC 9535, section 2.1
 
 
 @final
+@mypyc_attr(free_list_len=1)
 class Path:
     """An immutable path. It is equal to the tuple of its steps, and has the same hash.
 
@@ -109,7 +110,7 @@ class Path:
         return Path.of, self.steps
 
 
-ROOT = Path(None, None)
+ROOT: Final = Path(None, None)
 """The path of the whole document, ``$``."""
 
 

@@ -205,6 +205,7 @@ def _limit(limit: int | None) -> int:
 
 
 @final
+@mypyc_attr(free_list_len=1)
 class Frame:
     """One open container, and how far its parent was. A linked list that never changes, so that forks share it."""
 

@@ -16,10 +16,14 @@ from .._missing import MISSING
 from .._native import TYPE_CHECKING, cast, final, mypyc_attr
 
 if TYPE_CHECKING:
+    from typing import Final
+
     from .._errors import JSONSyntaxError
     from .._native import i64
 
 __all__ = ["ValueSink"]
+
+NO_PIECES: Final[list[str]] = []  # never changed
 
 
 @final
@@ -39,10 +43,12 @@ class ValueSink(Sink):
         "_keys",
         "_members",
         "_open",
+        "_piece",
         "_pieces",
         "_root",
         "_shown",
         "_string_key",
+        "_text",
         "errors",
         "finished",
         "in_string",
@@ -60,7 +66,9 @@ class ValueSink(Sink):
         # The open string. It is put into its container when the value is asked for, or when it closes.
         self.in_string = False
         self._string_key: str | None = None
-        self._pieces: list[str] = []
+        self._text = ""  # the text up to the last time the value was asked for
+        self._piece = ""  # the first piece after it: usually the only one
+        self._pieces: list[str] = NO_PIECES  # the others
         self._is_placed = False  # the container has an entry for it
         self._is_current = False  # and that entry has all of the text
         self._hidden: object = MISSING  # what the entry replaced: an earlier document, or an equal key
@@ -105,21 +113,26 @@ class ValueSink(Sink):
     def start_string(self, key: str | None, index: i64, node_id: i64, offset: i64) -> None:
         self.in_string = True
         self._string_key = key
-        self._pieces = []
+        self._text = ""
         self._is_placed = False
         self._is_current = False
         if self._is_live:
             self._place_string()
 
     def grow_string(self, text: str, offset: i64) -> None:
-        self._pieces.append(text)
+        if not self._piece:
+            self._piece = text
+        elif self._pieces:
+            self._pieces.append(text)
+        else:
+            self._pieces = [text]
         self._is_current = False
 
     def end_string(self, offset: i64) -> None:
         if not self._is_current:
             self._place_string()
         self.in_string = False
-        self._pieces = []
+        self._text = ""
         self._hidden = MISSING
         if not self._open:
             self.finished.append(self._root)
@@ -143,7 +156,9 @@ class ValueSink(Sink):
         self.errors.append(error)
         if goes_on and self.in_string:
             self.in_string = False
-            self._pieces = []
+            self._text = ""
+            self._piece = ""
+            self._pieces = NO_PIECES
             if self._is_placed:
                 self._drop_string()
 
@@ -197,12 +212,12 @@ class ValueSink(Sink):
 
     def _place_string(self) -> None:
         """Give the open string the text that is known, and an entry in its container if it has none."""
-        pieces = self._pieces
-        if len(pieces) == 1:
-            text = pieces[0]
-        else:
-            text = "".join(pieces)
-            self._pieces = [text] if text else []  # joined once
+        text = self._text + self._piece if self._text else self._piece
+        if self._pieces:
+            text = "".join([text, *self._pieces])
+            self._pieces = NO_PIECES
+        self._text = text
+        self._piece = ""
         self._is_current = True
         key = self._string_key
         if not self._is_placed:

@@ -21,6 +21,7 @@ from .._chunker.policy import append_whole, copied, same
 from .._errors import PatternError, Reason, SnapshotError
 from .._grammar.writer import Writer
 from .._missing import MISSING
+from .._native import mypyc_attr
 from .._path import ROOT, Path
 from .._sharing import appended
 from ..typed._shape import ArrayShape, DeferredShape, MapShape, ObjectShape, ShapeError, UnionShape, chosen
@@ -137,6 +138,7 @@ NO_LEAVES: Final = Leaves([], 0, [])
 
 
 @final
+@mypyc_attr(free_list_len=1)
 class CallArguments:
     """The arguments of one call: text in pieces, a whole value, or leaves by path. Immutable.
 
@@ -272,6 +274,7 @@ def _written(value: object) -> str:
 
 
 @final
+@mypyc_attr(free_list_len=1)
 class ToolCall:
     """One call of a tool.
 
@@ -604,6 +607,7 @@ def _shape_at(shape: Shape | None, step: Step) -> Shape | None:
 
 
 @final
+@mypyc_attr(free_list_len=1)
 class CallDirectory:
     """The indexes and ids of the calls. Calls are numbered in the order of appearance. Immutable."""
 

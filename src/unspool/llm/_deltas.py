@@ -22,6 +22,7 @@ from __future__ import annotations
 from typing import ClassVar, Final, Literal, final
 
 from .._missing import MISSING, MissingType
+from .._native import mypyc_attr
 
 __all__ = [
     "Arguments",
@@ -165,6 +166,7 @@ class BlockTextDelta(Delta):
 
 
 @final
+@mypyc_attr(free_list_len=1)
 class TextDelta(BlockTextDelta):
     """More of the answer."""
 
@@ -172,6 +174,7 @@ class TextDelta(BlockTextDelta):
 
 
 @final
+@mypyc_attr(free_list_len=1)
 class ReasoningDelta(BlockTextDelta):
     """More of the reasoning, or of its summary."""
 
@@ -186,6 +189,7 @@ class RefusalDelta(BlockTextDelta):
 
 
 @final
+@mypyc_attr(free_list_len=1)
 class ToolCallDelta(Delta):
     """News about a tool call. All fields are as the wire had them: empty, repeated, or missing.
 

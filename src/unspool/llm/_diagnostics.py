@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, final
 
 from .._errors import UnspoolError, shown_path
+from .._native import mypyc_attr
 from ._deltas import Record
 
 if TYPE_CHECKING:
@@ -126,6 +127,7 @@ Note = tuple[Quirk, int | None, str]
 
 
 @final
+@mypyc_attr(free_list_len=1)
 class Notes:
     """All oddities of a message, in the order of their first occurrence. Immutable: adding returns new notes."""
 

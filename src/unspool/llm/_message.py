@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, cast, final
 
 from .._errors import OptionsError
 from .._missing import MISSING
+from .._native import mypyc_attr
 from ._calls import (
     DONE,
     HIDDEN,
@@ -84,6 +85,7 @@ CUTTING: Final = frozenset({"length", "content_filter", "refusal", "error"})
 
 
 @final
+@mypyc_attr(free_list_len=1)
 class MessageState:
     """The known part of a message. `start` makes the first state, `reduce` the next, `finish` the last.
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, final
 
 from .._chunker.policy import same
 from .._missing import MISSING
+from .._native import mypyc_attr
 from .._options import Options
 from .._path import ROOT
 from .._sharing import appended
@@ -40,6 +41,7 @@ UNREADABLE: Final = parse_chunk(create_state(), "]")  # a parser that has failed
 
 
 @final
+@mypyc_attr(free_list_len=1)
 class TextVersion:
     """The first pieces of a list of pieces that later versions share. `str(text)` is the whole text."""
 
@@ -91,6 +93,7 @@ NO_TEXT: Final = TextVersion([], 0, 0, None)
 
 
 @final
+@mypyc_attr(free_list_len=1)
 class BlockTexts:
     """The texts of the blocks of a message, in the order of their first text. `str(texts)` is all of them."""
 
@@ -145,6 +148,7 @@ NO_BLOCKS: Final = BlockTexts((), ())
 
 
 @final
+@mypyc_attr(free_list_len=1)
 class JSONDocument:
     """JSON inside a message: the structured output, or the arguments of a call.
 

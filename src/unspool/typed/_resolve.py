@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast, final
 
+from .._native import mypyc_attr
 from .._path import ROOT, Path
 from .._sharing import appended
 from .._tree.nodes import ContainerNode, ObjectNode, StringNode
@@ -117,6 +118,7 @@ class NodeResult:
 
 
 @final
+@mypyc_attr(free_list_len=1)
 class Known:
     """The part of an open container that stays the same until one of its children closes.
 
@@ -184,6 +186,7 @@ class Known:
 
 
 @final
+@mypyc_attr(free_list_len=1)
 class OpenResult(NodeResult):
     """The result of an open container: its known part, and the result of its open child."""
 
@@ -263,6 +266,7 @@ def is_same_content(one: object, other: object) -> bool:
 
 
 @final
+@mypyc_attr(free_list_len=1)
 class Builder:
     """One container while it is resolved: takes the results of its children, one after the other."""
 
@@ -547,6 +551,7 @@ def failure(shape: Shape, error: ShapeError) -> NodeResult:
 
 
 @final
+@mypyc_attr(free_list_len=1)
 class Cache:
     """The work that `resolve` can use again for a later state."""
 

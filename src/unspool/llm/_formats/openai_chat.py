@@ -87,10 +87,10 @@ def deltas(chunk: object) -> list[Delta]:
     counted = get(chunk, "usage")
     if not says(counted) and (around := get(chunk, "x_groq")) is not MISSING:
         counted = get(around, "usage")
-    if counted is not MISSING:
+    if counted is not None and counted is not MISSING:
         found += _usage(counted)
     error = chunk if string(chunk, "object") == "error" else get(chunk, "error")
-    if error is not MISSING:
+    if error is not None and error is not MISSING:
         found += failure(error)
     return found if found or is_chunk(chunk) else [Ignored("chunk")]
 
@@ -108,9 +108,9 @@ def _add_choice(found: list[Delta], chunk: object, choice: object) -> None:
     if get(choice, "finish_reason") is not None:
         found += finish(choice, "finish_reason", REASONS, at)
     counted, error = get(choice, "usage"), get(choice, "error")
-    if counted is not MISSING:
+    if counted is not None and counted is not MISSING:
         found += _usage(counted)
-    if error is not MISSING:
+    if error is not None and error is not MISSING:
         found += failure(error)
 
 
