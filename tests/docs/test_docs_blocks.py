@@ -245,3 +245,12 @@ def test_the_script_on_the_page_runs() -> None:
     script = f"{shown.code}\nprocess.stdout.write(JSON.stringify({json.dumps(patches)}.reduce(apply, null)))"
     told = subprocess.run([node, "-e", script], capture_output=True, check=True, timeout=30).stdout
     assert json.loads(told) == apply(None, patches)
+
+
+@pytest.mark.parametrize(
+    "page", [*sorted((PROJECT / "docs").rglob("*.md")), PROJECT / "README.md"], ids=lambda p: p.name
+)
+def test_no_page_sends_users_to_private_modules(page: Path) -> None:
+    """Everything that the documentation mentions can be imported from a public package."""
+    text = page.read_text(encoding="utf-8")
+    assert re.findall(r"\bunspool(?:\.\w+)*\._[a-z]\w*", text) == []

@@ -296,6 +296,24 @@ def test_law_10_copy_on_write(data: st.DataObject, cut: tuple[str, list[str]], o
             assert_shared(earlier, later)
 
 
+def test_law_10_handed_out_values_on_other_threads() -> None:
+    """While a parser goes on, other threads read the values that it handed out: none of them changes under their hands."""
+    rows = [{"id": i, "name": f"row {i}", "tags": ["a", {"b": "c" * (i % 7)}]} for i in range(60)]
+    text = json.dumps({"rows": rows, "last": "x" * 50})
+
+    def read_again(value: object, written: str) -> bool:
+        return all(json.dumps(value) == written for _ in range(5))
+
+    with ThreadPoolExecutor(4) as pool:
+        parser, answers = ValueParser(), []
+        for start in range(0, len(text), 5):
+            parser.feed(text[start : start + 5])
+            value = parser.value
+            answers.append(pool.submit(read_again, value, json.dumps(value)))
+        assert all(answer.result() for answer in answers)
+    assert parser.close() == json.loads(text)
+
+
 def same_or_missing(one: object, other: object) -> bool:
     """Whether two values are equal; MISSING is equal to itself alone."""
     if one is MISSING or other is MISSING:

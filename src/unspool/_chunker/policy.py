@@ -47,10 +47,12 @@ from .._grammar.writer import Writer
 from .._missing import MISSING
 from .._path import ROOT, Path
 from .._quoting import spelled
+from .._tree.values import ValueSink
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from .._native import i64
     from .._options import Options
     from .._path import Step
 
@@ -60,6 +62,7 @@ __all__ = [
     "Number",
     "Open",
     "Plan",
+    "SpelledValueSink",
     "append_whole",
     "copied",
     "is_growable",
@@ -94,6 +97,20 @@ class Number:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Number) and self.text == other.text
+
+
+@final
+class SpelledValueSink(ValueSink):
+    """A value sink whose numbers keep their spelling."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.keeps_raw = True
+
+    def number(self, key: str | None, index: i64, value: object, raw: str, node_id: i64, offset: i64) -> None:
+        super().number(key, index, Number(raw), raw, node_id, offset)
 
 
 def is_growable(value: object) -> bool:

@@ -18,26 +18,27 @@ from math import isinf
 from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, cast, final
 
 from .._dumps import check, natural, text
-from .._errors import JSONSyntaxError, LimitError, OptionsError, Reason, SnapshotError, StateError, UnspoolError
-from .._grammar.sink import (
-    COMPLETE_NUMBER,
-    END_ARRAY,
-    END_OBJECT,
-    ERROR,
-    PARTIAL_STRING,
-    START_ARRAY,
-    START_OBJECT,
-    START_STRING,
-)
+from .._errors import LimitError, OptionsError, Reason, SnapshotError, StateError, UnspoolError
 from .._grammar.writer import Writer
 from .._missing import MISSING
 from .._options import UNLIMITED_OPTIONS, Options, chosen_options
-from .._parser import FragmentParser, as_bytes
+from .._parser import Intake, as_bytes
 from .._path import ROOT, Path
-from .policy import Limits, Number, Open, Plan, copied, is_growable, join_halves, same, text_of, writable
+from .policy import (
+    Limits,
+    Number,
+    Open,
+    Plan,
+    SpelledValueSink,
+    copied,
+    is_growable,
+    join_halves,
+    same,
+    text_of,
+    writable,
+)
 
 if TYPE_CHECKING:
-    from .._events import Event
     from .policy import Contradiction
 
 __all__ = ["SnapshotChunker"]
@@ -312,23 +313,23 @@ class SnapshotReader:
                     return self._decode(decoded)
             except (ValueError, RecursionError):
                 pass
-        return self._read_by_events(json_text, step)
+        return self._parse(json_text, step)
 
     def explain(self, snapshot: object, step: int) -> None:
         """Raise the `SnapshotError` of a text that exceeds a limit, with the position as its cause."""
         json_text = _json_text(snapshot)
         if json_text is not None:
-            self._read_by_events(json_text, step)
+            self._parse(json_text, step)
 
-    def _read_by_events(self, json_text: str | bytes, step: int) -> object:
-        parser = FragmentParser(self._options)
-        events = [*parser.feed(json_text), *parser.close()]
-        last = events[-1]
-        if last.kind is ERROR:
-            error = cast("JSONSyntaxError", last.value)
+    def _parse(self, json_text: str | bytes, step: int) -> object:
+        intake, sink = Intake.create(self._options, False), SpelledValueSink()
+        intake.feed(json_text, sink)
+        intake.finish(sink)
+        if sink.errors:
+            error = sink.errors[-1]
             reason = Reason.LIMIT if isinstance(error, LimitError) else Reason.NOT_JSON
             raise SnapshotError(error.path, reason, step) from error
-        return _value_of(events)
+        return sink.value()
 
 
 def _json_text(snapshot: object) -> str | bytes | None:
@@ -337,35 +338,6 @@ def _json_text(snapshot: object) -> str | bytes | None:
     if type(snapshot) in BYTES:
         return as_bytes(snapshot)
     return None
-
-
-def _value_of(events: list[Event]) -> object:
-    """Fold the events of one complete document into its value.
-
-    `ValueParser` cannot do this: its numbers are ints, floats and decimals, which do not keep their spelling.
-    """
-    document: list[object] = []
-    containers: list[Any] = [document]
-    for event in events:
-        kind = event.kind
-        if kind is END_OBJECT or kind is END_ARRAY:
-            containers.pop()
-            continue
-        if kind is START_STRING or kind is PARTIAL_STRING:
-            continue
-        is_container = kind is START_OBJECT or kind is START_ARRAY
-        if is_container:
-            value: object = {} if kind is START_OBJECT else []
-        else:
-            value = Number(cast("str", event.raw)) if kind is COMPLETE_NUMBER else event.value
-        container = containers[-1]
-        if isinstance(container, dict):
-            container[event.path.step] = value
-        else:
-            container.append(value)
-        if is_container:
-            containers.append(value)
-    return document[0]
 
 
 def _reject_constant(constant: str) -> NoReturn:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from .._grammar.sink import Sink
 from .._missing import MISSING
-from .._native import TYPE_CHECKING, cast, final, mypyc_attr
+from .._native import TYPE_CHECKING, cast, mypyc_attr
 
 if TYPE_CHECKING:
     from typing import Final
@@ -26,7 +26,6 @@ __all__ = ["ValueSink"]
 NO_PIECES: Final[list[str]] = []  # never changed
 
 
-@final
 @mypyc_attr(free_list_len=1)
 class ValueSink(Sink):
     """Grows the value of one document; of several documents, that of the newest.
