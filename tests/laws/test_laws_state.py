@@ -269,12 +269,13 @@ def test_law_10_copy_on_write(data: st.DataObject, cut: tuple[str, list[str]], o
     live = ValueParser(options, extract=extract, live=True)
     kept: list[tuple[object, object]] = []
     for fragment in fragments:
-        state = parse_chunk(state, fragment)
+        before, state = state, parse_chunk(state, fragment)
         for each in (parser, live):
             with suppress(JSONSyntaxError):
                 each.feed(fragment)
-        assert same(list(parser.finished), list(state.finished))
-        assert same(list(live.finished), list(state.finished))
+        finished = [] if state is before else list(state.finished)  # a state that reads nothing stays the same
+        assert same(list(parser.finished), finished)
+        assert same(list(live.finished), finished)
         if asking == "always" or (asking == "random" and data.draw(st.booleans())):
             value = parser.value
             assert value is parser.value
@@ -297,7 +298,7 @@ def test_law_10_copy_on_write(data: st.DataObject, cut: tuple[str, list[str]], o
 
 
 def test_law_10_handed_out_values_on_other_threads() -> None:
-    """While a parser goes on, other threads read the values that it handed out: none of them changes under their hands."""
+    """While a parser goes on, other threads read the values that it handed out: none of them ever changes."""
     rows = [{"id": i, "name": f"row {i}", "tags": ["a", {"b": "c" * (i % 7)}]} for i in range(60)]
     text = json.dumps({"rows": rows, "last": "x" * 50})
 
