@@ -133,7 +133,7 @@ class ParserState:
 
     @property
     def expecting(self) -> str:
-        """What may come next, in words."""
+        """A description of the text that may come next."""
         return self._intake.reader.expecting
 
     @property

@@ -333,7 +333,7 @@ class Reader:
         self._untold: i64 = 0  # the offset of the first character of a string that the sink does not know
         self._word = ""  # which literal
         # Within a call, and while skipping.
-        self._base: i64 = 0  # the offset of the first character of the text in hand
+        self._base: i64 = 0  # the offset of the first character of the current text
         self._nested: i64 = 0  # brackets opened since the error
 
     def fork(self) -> Reader:
@@ -400,7 +400,7 @@ class Reader:
 
     @property
     def expecting(self) -> str:
-        """What may come next, in words."""
+        """A description of the text that may come next."""
         return EXPECTED[self.mode]
 
     @property

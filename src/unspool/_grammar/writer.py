@@ -1,7 +1,7 @@
-"""The inverse of the reader: events in, text out. All commas, quotes and escapes are written here.
+"""The inverse of the reader: events to text. This is the only module that writes commas, quotes and colons.
 
-The text is canonical: no white space, keys and strings as `quoting` spells them, numbers as they came. It is
-written piece by piece, so it can be cut wherever the events can: an open string is an open string in the text too.
+The text is canonical: no white space, keys and strings as `_quoting` spells them, numbers as they came. The writer
+works piece by piece, so an open string in the events is an open string in the text.
 """
 
 # Compiled with mypyc.
@@ -45,25 +45,26 @@ class Level:
 
 @final
 class Writer:
-    """Writes what the events of one reader say. Its memory is O(depth).
+    """Writes the events of one reader as text. Its memory is O(depth).
 
-    Of an event it looks at the kind, the value, and the last step of the path. Values that follow one
-    another at the root are written one a line. A string that an error cut short is closed where it broke.
+    It uses the kind, the value, and the last step of the path of an event. Several values at the root get a line each.
+    A string that an error cut short is closed where it broke.
     """
 
     __slots__ = ("_has_items", "_level", "_string_length")
 
     def __init__(self) -> None:
         self._level: Level | None = None
-        self._has_items = False  # the innermost container, or the text
-        self._string_length = -1  # how much of the open string is written; -1: none is open
+        self._has_items = False  # of the innermost container, or of the text
+        self._string_length = -1  # written characters of the open string; -1 without one
 
     @staticmethod
     def resumed(levels: Iterable[bool], has_items: bool, string_length: int) -> Writer:
-        """A writer in the middle of a text.
+        """Return a writer that resumes inside a text.
 
-        `levels` says of each open container, from the root, whether it is an object; `has_items`, whether there is
-        something in the innermost one; `string_length`, how much of the open string is written, -1 if none is open.
+        `levels` tells for each open container, from the root, whether it is an object; `has_items`, whether the
+        innermost one has items; `string_length` is the number of written characters of the open string, -1 without
+        one.
         """
         writer = Writer()
         for is_object in levels:
@@ -74,15 +75,15 @@ class Writer:
 
     @property
     def is_complete(self) -> bool:
-        """What was written is a whole value, or several."""
+        """The text consists of whole values."""
         return self._level is None and self._string_length < 0 and self._has_items
 
     def write(self, events: Iterable[Event]) -> str:
-        """The text that these events add."""
+        """Return the text that these events add."""
         return "".join([self.write_one(event) for event in events])
 
     def write_one(self, event: Event) -> str:
-        """The text that one event adds."""
+        """Return the text that one event adds."""
         kind = event.kind
         if self._string_length >= 0:
             return self._go_on_with_string(kind, event.value)
@@ -113,7 +114,7 @@ class Writer:
         return self._before(event) + atom
 
     def _before(self, event: Event) -> str:
-        """What stands before a value: the comma, the key."""
+        """Return the text before a value: the comma, the key."""
         level = self._level
         comma = ""
         if self._has_items:
@@ -132,7 +133,7 @@ class Writer:
             self._string_length += len(more)
             return escape(more)
         if kind is COMPLETE_STRING:
-            more = _text(value)[self._string_length :]  # whatever no partial_string brought
+            more = _text(value)[self._string_length :]  # the part without a partial_string event
             self._string_length = -1
             return escape(more) + '"'
         if kind is ERROR:

@@ -75,9 +75,9 @@ class Branch:
         self.id: i64 = id
         self._items: list[Node] = []
         self._keys = [] if is_object else NO_KEYS
-        self._size: i64 = 0  # so many of the items and keys are ours
+        self._size: i64 = 0  # the number of items and keys that belong to this branch
         self._is_shared = False  # forks may know the lists too
-        # The shown value: so many closed children, and then maybe an open one.
+        # The shown value: the number of its closed children, and maybe an open one.
         self._shown: object = None
         self._shown_size: i64 = 0
         self._shown_key: str | None = None

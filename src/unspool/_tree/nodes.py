@@ -1,8 +1,8 @@
-"""Immutable nodes: what stands in the text, and what it is worth.
+"""Immutable nodes: a description of each value in the text.
 
-A node never changes. A closed one is the same object in every later tree; an open one is made anew when something
-inside it changed, and shares the children before it. Ids are given in document order, so a node is found by its id
-with one bisection a level, and no table is needed.
+A node never changes. A closed node is the same object in every later tree. An open node is replaced when something
+inside it changes, and its successor shares the children before the change. Ids follow document order, so finding a
+node by its id takes one bisection per level and no table.
 """
 
 # Compiled with mypyc.
@@ -25,7 +25,7 @@ NO_PARENT: Final = -1
 
 @mypyc_attr(acyclic=True)
 class Node:
-    """What all nodes have: `id`, `parent_id` (-1 at the root), `kind`, `closed`, `value`."""
+    """The base class of all nodes: `id`, `parent_id` (-1 at the root), `kind`, `closed`, `value`."""
 
     __slots__ = ("closed", "id", "parent_id")
 
@@ -38,27 +38,27 @@ class Node:
 
     @property
     def value(self) -> Any:
-        """The plain value: what json.loads would give, as far as it is known."""
+        """The plain value so far, as `json.loads` would return it."""
         raise NotImplementedError
 
     @property
     def children(self) -> tuple[Node, ...]:
-        """The nodes inside, in document order, with every occurrence of a key that comes twice."""
+        """The child nodes in document order, with every occurrence of a duplicate key."""
         return ()
 
     def walk(self) -> Iterator[Node]:
-        """This node and all that are inside it, in document order."""
+        """Iterate over this node and all nodes inside it, in document order."""
         return walk(self)
 
     def find(self, id: int) -> Node | None:
-        """The node with this id, here or inside."""
+        """Return the node with this id: this one or one inside it, or None."""
         node: Node | None = self
         while node is not None and node.id != id:
             node = node.child_around(id)
         return node
 
     def at(self, path: str | Path | tuple[Step, ...]) -> Node | None:
-        """The node at this path, seen from here; None where there is none."""
+        """Return the node at this path, relative to this node, or None."""
         node: Node | None = self
         for step in Path.parse(path) if isinstance(path, str) else path:
             if node is None:
@@ -67,11 +67,11 @@ class Node:
         return node
 
     def child_around(self, id: int) -> Node | None:
-        """The child that has this id, or the node with this id inside it."""
+        """Return the child that has this id, or contains the node with this id."""
         return None
 
     def child_at(self, step: Step) -> Node | None:
-        """The child under this key or index."""
+        """Return the child under this key or index, or None."""
         return None
 
     def _fields(self) -> tuple[object, ...]:
@@ -104,7 +104,7 @@ class Node:
 @final
 @mypyc_attr(acyclic=True)
 class StringNode(Node):
-    """A string, or as much of it as is known."""
+    """A string, or the part of it that is known."""
 
     __slots__ = ("text",)
 
@@ -128,7 +128,7 @@ class StringNode(Node):
 @final
 @mypyc_attr(acyclic=True)
 class NumberNode(Node):
-    """A number: its value, and as the text spelled it."""
+    """A number: its value, and its source text in `raw`."""
 
     __slots__ = ("number", "raw")
 
@@ -214,7 +214,7 @@ class ContainerNode(Node):
         self.closed = closed
         self._items = items
         self._size = size
-        self._open = NO_NODES if open is None else [open]  # in a list: freeing those goes to any depth
+        self._open = NO_NODES if open is None else [open]  # in a list, because Python frees nested lists of any depth
         self._plain = plain
 
     @property
@@ -226,7 +226,7 @@ class ContainerNode(Node):
         return (*self._items[: self._size], *self._open)
 
     def child(self, index: int) -> Node:
-        """The child at this place, among all of them."""
+        """Return the child at this index."""
         if not 0 <= index < len(self):
             raise IndexError("no such child")
         return self._items[index] if index < self._size else self._open[0]
@@ -236,7 +236,7 @@ class ContainerNode(Node):
             return self._open[0]
         low: i64 = 0
         high: i64 = self._size
-        while low < high:  # how many children start at this id or before
+        while low < high:  # count the children whose id is at most this one
             middle = (low + high) // 2
             if self._items[middle].id <= id:
                 low = middle + 1
@@ -248,7 +248,7 @@ class ContainerNode(Node):
         return self._size + len(self._open)
 
     def __bool__(self) -> bool:
-        return True  # an empty container is a node too
+        return True  # also when it is empty
 
     def __iter__(self) -> Iterator[Node]:
         return iter(self.children)
@@ -276,7 +276,7 @@ class ArrayNode(ContainerNode):
 @final
 @mypyc_attr(acyclic=True)
 class ObjectNode(ContainerNode):
-    """An object: `node["key"]`; `keys` go with `children`, one for each, also where a key comes twice."""
+    """An object: `node["key"]`. `keys` has one key per child, duplicates included."""
 
     __slots__ = ("_keys", "_open_key")
 
@@ -300,7 +300,7 @@ class ObjectNode(ContainerNode):
         self.closed = closed
         self._items = items
         self._size = size
-        self._open = NO_NODES if open is None else [open]  # in a list: freeing those goes to any depth
+        self._open = NO_NODES if open is None else [open]  # in a list, because Python frees nested lists of any depth
         self._plain = plain
         self._keys = keys
         self._open_key = open_key
@@ -311,12 +311,12 @@ class ObjectNode(ContainerNode):
 
     @property
     def duplicates(self) -> frozenset[str]:
-        """The keys that come more than once."""
+        """The keys that occur more than once."""
         seen: set[str] = set()
         return frozenset([key for key in self.keys if key in seen or seen.add(key)])  # type: ignore[func-returns-value]
 
     def child_at(self, step: Step) -> Node | None:
-        """The last child under this key: the one that counts."""
+        """Return the last child under this key: it is the one that counts."""
         if self._open_key is not None and step == self._open_key:
             return self._open[0]
         for index in range(self._size - 1, -1, -1):
@@ -338,7 +338,7 @@ class ObjectNode(ContainerNode):
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """A node and all inside it, in document order."""
+    """Iterate over a node and all nodes inside it, in document order."""
     stack = [node]
     while stack:
         node = stack.pop()
@@ -347,5 +347,5 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def flat(node: Node) -> list[tuple[object, ...]]:
-    """All that there is to know of a node and those inside it: two are equal when this is."""
+    """Return all fields of a node and of the nodes inside it: two nodes are equal if these are."""
     return [(inner.kind, len(inner.children), *inner._fields()) for inner in walk(node)]
