@@ -1,4 +1,4 @@
-"""core/options.py: what may be asked of a reader, and what is refused by name."""
+"""_options.py: what may be asked of a reader, and what is refused by name."""
 
 from __future__ import annotations
 

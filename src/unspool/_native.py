@@ -3,7 +3,7 @@
 mypyc turns a variable annotated `i64` into a machine integer. A class marked ``@mypyc_attr(acyclic=True)`` is never
 part of a reference cycle, so the garbage collector does not track its instances: for many small objects that saves a
 third of their cost. With ``free_list_len=1`` a class reuses the memory of its last freed instance, which pays for
-classes that are made once per fragment.
+classes that are made for every fragment.
 """
 
 from __future__ import annotations

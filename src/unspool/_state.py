@@ -9,7 +9,8 @@ A dump is plain JSON data: no pickle, no eval. The tree is flat, with one short 
     ["s", id, key, text]   ["n", id, key, raw]   ["l", id, key, true]
 
 The dump leaves out everything that follows from the tree, so that it cannot be wrong: depth, counts, and the stack of
-the reader. Loading checks the rest: tampered data raises `StateError`, or gives a state that could have been.
+the reader. Loading checks the rest: changed data raises `StateError`, or gives a state that goes on without another
+exception.
 """
 
 # Compiled with mypyc.

@@ -1,4 +1,4 @@
-"""core/scan.py: the two forms of each run agree, and an escape is read from whatever there is of it."""
+"""_grammar/scan.py: the two forms of each run agree, and an escape is read from whatever there is of it."""
 
 from __future__ import annotations
 

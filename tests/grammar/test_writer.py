@@ -1,4 +1,4 @@
-"""core/writer.py: events to text, exactly, piece by piece; and what it refuses to write."""
+"""_grammar/writer.py: events to text, exactly, piece by piece; and what it refuses to write."""
 
 from __future__ import annotations
 

@@ -75,32 +75,32 @@ def has_marks(text: str) -> bool:
     return string_run(text, 0, end) < end
 
 
-def number_run(text: str, start: i64, end: i64, state: i64) -> Scanned:
-    """Return where the number that is in mode `state` at `start` stops, and its mode there."""
+def number_run(text: str, start: i64, end: i64, mode: i64) -> Scanned:
+    """Return where the number that is in `mode` at `start` stops, and its mode there."""
     i = start
     while i < end:
         c: i64 = ord(text[i])
         if 0x30 <= c <= 0x39:  # 0 to 9
-            if state == NUMBER or state == MINUS:
-                state = ZERO if c == 0x30 else INTEGER
-            elif state == POINT:
-                state = FRACTION
-            elif state == EXPONENT_MARK or state == EXPONENT_SIGN:
-                state = EXPONENT
-            elif state == ZERO:
+            if mode == NUMBER or mode == MINUS:
+                mode = ZERO if c == 0x30 else INTEGER
+            elif mode == POINT:
+                mode = FRACTION
+            elif mode == EXPONENT_MARK or mode == EXPONENT_SIGN:
+                mode = EXPONENT
+            elif mode == ZERO:
                 break
-        elif c == 0x2E and (state == ZERO or state == INTEGER):  # .
-            state = POINT
-        elif (c == 0x65 or c == 0x45) and (state == ZERO or state == INTEGER or state == FRACTION):  # e E
-            state = EXPONENT_MARK
-        elif c == 0x2D and state == NUMBER:  # -
-            state = MINUS
-        elif (c == 0x2B or c == 0x2D) and state == EXPONENT_MARK:  # + -
-            state = EXPONENT_SIGN
+        elif c == 0x2E and (mode == ZERO or mode == INTEGER):  # .
+            mode = POINT
+        elif (c == 0x65 or c == 0x45) and (mode == ZERO or mode == INTEGER or mode == FRACTION):  # e E
+            mode = EXPONENT_MARK
+        elif c == 0x2D and mode == NUMBER:  # -
+            mode = MINUS
+        elif (c == 0x2B or c == 0x2D) and mode == EXPONENT_MARK:  # + -
+            mode = EXPONENT_SIGN
         else:
             break
         i += 1
-    return i, state
+    return i, mode
 
 
 def read_escape(text: str, at: i64, end: i64, surrogates: i64) -> Scanned:
@@ -282,10 +282,10 @@ def expressions() -> dict[str, object]:
     def match_string_run(text: str, start: int, end: int) -> int:
         return match_text(text, start, end).end()  # type: ignore[union-attr]
 
-    def match_number_run(text: str, start: int, end: int, state: int) -> tuple[int, int]:
+    def match_number_run(text: str, start: int, end: int, mode: int) -> tuple[int, int]:
         run = match_number(text, start, end)
-        if state != NUMBER or run is None:
-            return number_loop(text, start, end, state)
+        if mode != NUMBER or run is None:
+            return number_loop(text, start, end, mode)
         return run.end(), modes[run.lastindex or 0]
 
     def convert_number(text: str, start: int, end: int, mode: int, decimals: bool) -> object:

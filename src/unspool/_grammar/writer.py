@@ -1,4 +1,4 @@
-"""The inverse of the reader: events to text. This is the only module that writes commas, quotes and colons.
+"""The inverse of the reader: events to text. This is the only module that writes commas and colons.
 
 The text is canonical: no white space, keys and strings as `_quoting` spells them, numbers as they came. The writer
 works piece by piece, so an open string in the events is an open string in the text.

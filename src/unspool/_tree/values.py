@@ -62,7 +62,7 @@ class ValueSink(Sink):
         self._items: list[object] | None = None  # the innermost open container, if it is an array
         self._members: dict[str, object] | None = None  # the same, if it is an object
         self._shown: i64 = 0  # how many of the open containers were handed out
-        # The open string. It is put into its container when the value is asked for, or when it closes.
+        # The open string. The sink puts it into its container when someone asks for the value, or when it closes.
         self.in_string = False
         self._string_key: str | None = None
         self._text = ""  # the text up to the last time the value was asked for
