@@ -357,29 +357,9 @@ class TreeParser:
         return self._sink.glance(with_values)
 
     @property
-    def finished_nodes(self) -> tuple[Node, ...]:
-        """The roots that the last fragment closed: with ``Options(multiple=True)`` there may be several."""
-        return tuple(self._sink.finished or ())
-
-    @property
     def is_complete(self) -> bool:
         """The root value is closed, no token is in flight, and no error ended the reading."""
         return self._intake.is_complete
-
-    @property
-    def error(self) -> JSONSyntaxError | None:
-        """The first error, if there was one."""
-        return self._intake.reader.error
-
-    @property
-    def errors(self) -> tuple[JSONSyntaxError, ...]:
-        """All errors so far: more than one only with ``Options(on_error="skip")``."""
-        return self._sink.errors
-
-    @property
-    def skipped(self) -> tuple[Skipped, ...]:
-        """With ``extract=True``: the text that was not JSON, with its place and the reason."""
-        return self._intake.skipped
 
     def _raise_error(self) -> None:
         if self._intake.reader.is_failed:
