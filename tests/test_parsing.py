@@ -218,6 +218,25 @@ def test_finished() -> None:
     assert finalize(after(" ", multiple=True)).result is MISSING
 
 
+def test_a_loaded_state_has_no_fragment() -> None:
+    """`finished` and `events` belong to the last fragment, and a loaded state has none: nothing is processed twice."""
+    closed = parse_chunk(create_state(Options(multiple=True)), "[1]\n")
+    assert closed.finished == ([1],)
+    for state in (closed, parse_chunk(closed, " "), parse_chunk(closed, '"ab')):
+        loaded = ParserState.load(state.dump())
+        assert (loaded.finished, loaded.events) == ((), ())
+        assert loaded.value == state.value
+
+
+def test_limits_of_a_dump_hold_for_closed_values() -> None:
+    """A dump whose values go over the limits of its own options is refused."""
+    dump = parse_chunk(create_state(), '{"key": ["text", 1234').dump()
+    for name in ("max_key", "max_string", "max_number"):
+        with pytest.raises(StateError, match="over the limit"):
+            ParserState.load({**dump, "options": {**dump["options"], name: 2}})
+    assert ParserState.load(dump).dump() == dump
+
+
 def test_ids_go_on_through_several_documents() -> None:
     """Each document has its own root; ids go on counting, and those of earlier documents are gone."""
     state = after("[1] [2, 3]", multiple=True)

@@ -288,6 +288,35 @@ def test_other_futures_on_other_threads_do_not_touch_the_value() -> None:
             assert last.finished == ([["x"]],)
 
 
+@pytest.mark.skipif(COMPILED, reason="threads do not take turns inside of compiled code")
+def test_a_dropped_string_on_another_thread_does_not_touch_the_value() -> None:
+    """A future that closes a container after dropping its string shows it on its own, also between two lines."""
+    lines, first = inspect.getsourcelines(Branch.value)
+    for line in range(first, first + len(lines)):
+        state = parse_chunk(create_state(SKIP), '["abc')
+        others: list[Any] = []
+
+        def come_between(
+            frame: Any, event: str, _: object, state: Any = state, at: int = line, others: list[Any] = others
+        ) -> Any:
+            if frame.f_code is Branch.value.__code__ and event == "line" and frame.f_lineno == at and not others:
+                others.append(None)
+                thread = Thread(target=lambda: others.append(parse_chunk(state, '\x01"]').value))
+                thread.start()
+                thread.join(timeout=0.05)  # it may have to wait until we have shown ours
+            return come_between
+
+        before = sys.gettrace()
+        sys.settrace(come_between)
+        try:
+            value = state.value
+        finally:
+            sys.settrace(before)
+        assert value == ["abc"]
+        assert parse_chunk(state, '\x01"]').value == []
+        assert [other for other in others if other is not None] in ([], [[]])
+
+
 @pytest.mark.parametrize("size", [1, 7, 64])
 def test_values_that_were_handed_out_never_change(size: int) -> None:
     """Every value of a wide text, kept until the end, is still what it was when it was handed out."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Fragment", "FragmentParser", "Intake", "TreeParser", "ValueParser", "as_bytes"]
 
+FIRST_WINDOW = 64  # bytes
 CLOSED = "the parser is closed; call reset() to start again"
 NOT_COPIED = "a parser cannot be copied or pickled; a ParserState can"
 
@@ -97,7 +98,7 @@ class Intake:
                 self._break_off(sink)
             if self.extractor is None:
                 self.reader.feed(fragment, sink)
-            elif not self.reader.is_stopped:
+            elif not self.reader.is_over:
                 self._read_pieces(self.extractor.feed(fragment), sink)
         else:
             self._feed_bytes(as_bytes(fragment), sink)
@@ -106,7 +107,7 @@ class Intake:
         """The text has ended."""
         if len(self.rest) > 0 and not self.reader.takes_any_text:
             self._break_off(sink)
-        if self.extractor is not None and not self.reader.is_stopped:
+        if self.extractor is not None and not self.reader.is_over:
             self._read_pieces(self.extractor.close(), sink)
         self.reader.finish(sink)
 
@@ -116,21 +117,34 @@ class Intake:
                 self.reader.skip(piece.text, sink)
             else:
                 self.reader.feed(piece.text, sink)
-        if self.extractor is not None and self.reader.is_stopped:
+        if self.extractor is not None and self.reader.is_over:
             self.extractor = self.extractor.ended_at(self.reader.offset)
 
     def _feed_bytes(self, data: bytes, sink: Sink) -> None:
         reader = self.reader
-        rest = self.rest + data
-        self.rest = b""
+        data = self.rest + data
+        rest = self.rest = b""
         self.is_plain = False
-        is_broken = True
-        while is_broken:
-            text, rest, is_broken = decode(rest)
-            self.feed(text, sink)
+        start = 0
+        size = len(data)
+        window = size
+        texts: list[str] = []
+        while start < size and not reader.is_over:
+            piece = data[start : start + window]
+            text, rest, is_broken = decode(piece)
+            texts.append(text)
+            start += len(piece) - len(rest)
             if is_broken:
+                self.feed("".join(texts), sink)
                 self._feed_broken_character(sink)
-        self.rest = b"" if reader.is_stopped else rest
+                texts = []
+                window = FIRST_WINDOW  # the codec copies its whole input for each error, so the input has to be short
+            elif start + len(rest) == size:
+                break
+            else:
+                window *= 2
+        self.feed("".join(texts), sink)
+        self.rest = b"" if reader.is_over else rest
         is_ascii_only = self.extractor is None and not reader.takes_any_text
         if len(self.rest) > 0 and is_ascii_only and not reader.dialect.skips_errors:
             self._break_off(sink)  # an error whatever the rest of the character is
@@ -148,7 +162,7 @@ class Intake:
 
 @final
 class FragmentParser:
-    """A parser that returns events. Its memory is O(depth + the open token), whatever the length of the text.
+    """A parser that returns events. With the default options its memory is O(depth + the open token).
 
     >>> parser = FragmentParser()
     >>> for event in parser.feed('{"name": "Ma'):

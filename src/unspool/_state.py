@@ -99,7 +99,10 @@ class ParserState:
 
     @property
     def finished(self) -> tuple[Any, ...]:
-        """The values that the last fragment closed: with ``Options(multiple=True)`` there may be several."""
+        """The values that the last fragment closed; with ``Options(multiple=True)`` there may be several.
+
+        A loaded state has none: they belong to a fragment.
+        """
         return tuple([node.value for node in self._fold.finished or ()])
 
     @property
@@ -154,7 +157,7 @@ class ParserState:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """The events of the last fragment."""
+        """The events of the last fragment; a loaded state has none."""
         events = self._events
         if events is None:
             events = self._events = self._tell_again()
@@ -232,16 +235,19 @@ def create_state(options: Options | None = None, *, extract: bool = False) -> Pa
 
 def parse_chunk(state: ParserState, fragment: Fragment) -> ParserState:
     """Return the state after one more fragment, cut anywhere: the same state after an error, or if it is empty."""
-    if not isinstance(fragment, str):
+    if isinstance(fragment, str):
+        if type(fragment) is not str:
+            fragment = "".join([fragment])  # subclasses may override anything: use the plain text
+    else:
         fragment = as_bytes(fragment)  # the owner of a buffer may change it later
-    if not fragment or state._intake.reader.is_stopped:
+    if not fragment or state._intake.reader.is_over:
         return state
     return state._next(fragment)
 
 
 def finalize(state: ParserState) -> ParserState:
     """Return the state if the text ends here: a root number is complete, an open value is an `IncompleteJSONError`."""
-    return state if state._intake.reader.is_stopped else state._next(None)
+    return state if state._intake.reader.is_over else state._next(None)
 
 
 def _dump(
@@ -295,7 +301,7 @@ def _load(dump: object) -> ParserState:
     check(type(dump) is dict, "not an object")
     data = cast("dict[str, Any]", dump)
     check(set(data) == FIELDS, "wrong fields")
-    check(data["version"] == VERSION, "unknown version")
+    check(type(data["version"]) is int and data["version"] == VERSION, "unknown version")
     check(type(data["options"]) is dict, "options that are not an object")
     options = Options(**data["options"])
     reader = Reader(Dialect(options))
@@ -315,6 +321,7 @@ def _load(dump: object) -> ParserState:
         reader.error_count += 1
         fold.error(error, -1, False)
     reader.load(data, fold)
+    fold.finished = None  # they belong to a fragment, and a loaded state has none
     check(not reader.is_failed or reader.error is not None, "a failed parser without an error")
     intake.rest = bytes.fromhex(data["rest"])
     intake.is_plain = intake.is_plain and not intake.rest

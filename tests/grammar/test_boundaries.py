@@ -108,7 +108,7 @@ def test_a_copy_goes_on_as_its_original(text: str, options: dict[str, Any]) -> N
             place = (reader.mode, reader.offset, reader.line, reader.column, reader.path, reader.dump())
             errors = [(e.code, e.position, e.path) for e in [*sink.errors, reader.error] if e is not None]
             events = [(e.kind, e.path, e.node_id, e.offset, e.raw) for e in sink.events]
-            seen.append((place, reader.is_complete, reader.is_stopped, reader.error_count, errors, events))
+            seen.append((place, reader.is_complete, reader.is_over, reader.error_count, errors, events))
         assert seen[0] == seen[1], tail
 
 

@@ -27,6 +27,7 @@ from unspool import (
     Kind,
     LimitError,
     Options,
+    ValueParser,
 )
 
 if TYPE_CHECKING:
@@ -307,3 +308,36 @@ def test_threads() -> None:
     finally:
         sys.setswitchinterval(before)
     assert differences == []
+
+
+# Costs that grow with the square of the text would take minutes here
+
+
+@pytest.mark.parametrize("options", [{}, {"on_error": "skip", "max_errors": None}, {"trailing": "ignore"}], ids=str)
+@pytest.mark.parametrize("extract", [False, True])
+@pytest.mark.parametrize("start", [b'["', b"", b"[]"])
+def test_bytes_that_are_not_text(start: bytes, extract: bool, options: dict[str, Any]) -> None:
+    """Each invalid byte costs the same, in a string, at the root, behind the value, and in prose."""
+    seen = []
+    for count in (3, 100_000):
+        parser = FragmentParser(Options(**options), extract=extract)
+        parser.feed(start + b"\xff" * count)
+        parser.close()
+        first = parser.error
+        seen.append((parser.is_complete, parser.is_stopped, first and first.code))
+    assert seen[0] == seen[1]
+
+
+def test_keys_of_dropped_members() -> None:
+    """A member that an error drops leaves no key behind, and costs no more than another one."""
+    members = [f'"k{i}":{i}' for i in range(20_000)] + [f'"e{i}":x,"e{i}":{i}' for i in range(20_000)]
+    options = Options(duplicate_keys="error", on_error="skip", max_errors=None)
+    parser = ValueParser(options)
+    parser.feed("{" + ",".join(members) + "}")
+    assert len(parser.errors) == 20_000
+    assert {error.code for error in parser.errors} == {Code.UNEXPECTED_CHARACTER}
+    assert parser.close()["e19999"] == 19_999
+    again = ValueParser(options)
+    again.feed('{"a": {"a": 1, "a": 2}, "b": x, "b": [], "b": 3, "a": 4}')
+    assert again.close() == {"a": {"a": 1}, "b": []}
+    assert [error.code for error in again.errors if error.code is Code.DUPLICATE_KEY] == [Code.DUPLICATE_KEY] * 3

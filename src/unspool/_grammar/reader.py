@@ -299,6 +299,7 @@ class Reader:
         "_next_id",
         "_piece_count",
         "_pieces",
+        "_registered",
         "_untold",
         "_word",
         "dialect",
@@ -322,6 +323,7 @@ class Reader:
         self._count: i64 = 0  # values that it has; at the root, values that have closed
         self._key: str | None = None  # of the member that is being read; None in an array
         self._keys: Keys | None = None  # of the innermost object, if they must differ
+        self._registered: i64 = 0  # how many of its members have their key in there: all, or all but the last
         self._after: i64 = dialect.after_root  # the mode after a value
         self._next_id: i64 = 0
         # The token that a fragment cut.
@@ -350,6 +352,7 @@ class Reader:
         other._count = self._count
         other._key = self._key
         other._keys = self._keys
+        other._registered = self._registered
         other._after = self._after
         other._next_id = self._next_id
         other._pieces = self._pieces
@@ -387,8 +390,8 @@ class Reader:
         return self.mode == FAILED
 
     @property
-    def is_stopped(self) -> bool:
-        """The reader reads nothing any more."""
+    def is_over(self) -> bool:
+        """The reader reads nothing any more: after an error, or behind a value whose trailing text is ignored."""
         return self.mode == FAILED or self.mode == IGNORE
 
     @property
@@ -603,12 +606,15 @@ class Reader:
             return self._fail(Code.MAX_DEPTH, at, sink)
         node_id = self._next_id
         sink.start_container(is_object, self._key, self._count, node_id, self._base + at)
+        if self._keys is not None and self._key is not None:
+            self._keys = self._keys.add(self._key, self._count)
         self._frame = Frame(self._frame, self._step(), is_object, node_id, self._count + 1, self._keys)
         self._next_id = node_id + 1
         self._depth += 1
         self._count = 0
         self._key = None
         self._keys = Keys([]) if is_object and self.dialect.unique_keys else None
+        self._registered = 0
         self._after = AFTER_MEMBER if is_object else AFTER_ITEM
         self.mode = KEY_OR_CLOSE if is_object else VALUE_OR_CLOSE
         return at + 1
@@ -623,6 +629,7 @@ class Reader:
         self._count = frame.outer_count
         self._key = None
         self._keys = frame.outer_keys
+        self._registered = self._count
         self._after = self.dialect.after_root if outer is None else AFTER_MEMBER if outer.is_object else AFTER_ITEM
         self.mode = self._after
         return at + 1
@@ -729,16 +736,27 @@ class Reader:
         return at + 1
 
     def _end_key(self, key: str, at: i64, sink: Sink) -> i64:
-        self._key = key
+        is_new = self._set_key(key)
         self.mode = COLON
-        keys = self._keys
-        if keys is not None:
-            if keys.has(key, self._count):
-                self.mode = VALUE  # the error is in the member that has this key
-                self._fail(Code.DUPLICATE_KEY, at, sink)
-            else:
-                self._keys = keys.add(key, self._count)
+        if not is_new:
+            self.mode = VALUE  # the error is in the member that has this key
+            self._fail(Code.DUPLICATE_KEY, at, sink)
         return at + 1
+
+    def _set_key(self, key: str) -> bool:
+        """Go on with a member that has this key, and return whether the key may come here.
+
+        A key is registered with the next one, when its value counts: a member that an error dropped leaves no key.
+        """
+        keys = self._keys
+        before = self._key
+        self._key = key
+        if keys is None:
+            return True
+        if self._registered < self._count and before is not None:
+            keys = self._keys = keys.add(before, self._registered)
+        self._registered = self._count
+        return not keys.has(key, self._count)
 
     def _number(self, text: str, i: i64, end: i64, sink: Sink) -> i64:
         stop, self.mode = number_run(text, i, end, self.mode)
@@ -969,7 +987,8 @@ class Reader:
                 continue
             [value] = payload
             if kind == "s":
-                sink.whole_string(key, 0, checked_text(value), node_id, 0, 0)
+                check(len(checked_text(value)) <= self.dialect.max_string, "a string over the limit")
+                sink.whole_string(key, 0, value, node_id, 0, 0)
             elif kind == "n":
                 sink.number(key, 0, self._load_number(checked_text(value)), value, node_id, 0)
             else:
@@ -983,14 +1002,16 @@ class Reader:
         """The next value of the innermost container belongs to this key."""
         frame = self._frame
         check(isinstance(key, str) if frame is not None and frame.is_object else key is None, "impossible key")
-        self._key = key if isinstance(key, str) else None
-        if isinstance(key, str) and self._keys is not None:
-            check(not self._keys.has(key, self._count), "duplicate key")
-            self._keys = self._keys.add(key, self._count)
+        if isinstance(key, str):
+            check(len(key) <= self.dialect.max_key, "a key over the limit")
+            check(self._set_key(key), "duplicate key")
+        else:
+            self._key = None
 
     def _load_number(self, raw: str) -> object:
         end, mode = number_run(raw, 0, len(raw), NUMBER)
         check(end == len(raw) > 0 and is_whole_number(mode), "invalid number")
+        check(end <= self.dialect.max_number, "a number over the limit")
         return number_value(raw, 0, end, mode, self.dialect.decimals)
 
     def _load_token(self, data: dict[str, Any], sink: Sink) -> None:

@@ -283,9 +283,10 @@ def expressions() -> dict[str, object]:
         return match_text(text, start, end).end()  # type: ignore[union-attr]
 
     def match_number_run(text: str, start: int, end: int, mode: int) -> tuple[int, int]:
-        run = match_number(text, start, end)
-        if mode != NUMBER or run is None:
+        if mode != NUMBER:
             return number_loop(text, start, end, mode)
+        run = match_number(text, start, end)
+        assert run is not None  # it always matches
         return run.end(), modes[run.lastindex or 0]
 
     def convert_number(text: str, start: int, end: int, mode: int, decimals: bool) -> object:

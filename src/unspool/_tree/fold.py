@@ -283,6 +283,7 @@ class TreeFold(Sink):
             if self._top is self._first_top and self._closed is before._closed and self.in_string == before.in_string:
                 self._same_tree_as = before if before._same_tree_as is None else before._same_tree_as
         self._before = None
+        self._first_top = None
 
     @property
     def errors(self) -> tuple[JSONSyntaxError, ...]:
@@ -392,6 +393,9 @@ class TreeFold(Sink):
         assert branch is not None
         before = self._before
         if before is None or self._has_grown:
+            if branch.owner != self._owner:  # nothing was added to it, but a string was dropped
+                with SHOWING:
+                    branch = branch.copy(self._owner)
             plain = branch.value(None, MISSING)
         else:
             with SHOWING:
@@ -456,6 +460,8 @@ class TreeFold(Sink):
         if goes_on and self.in_string:
             self._has_grown = self._had_grown  # a string that begins and is dropped in one fragment changes nothing
             self.in_string = False
+            self._pieces = NO_PIECES
+            self._piece_count = 0
 
     def _parent_id(self) -> i64:
         top = self._top
