@@ -54,7 +54,7 @@ def label_of(path: Path) -> str:
 
 
 def leaf_text(value: object, raw: str | None) -> str:
-    """Return a leaf as JSON text; numbers as they were spelled."""
+    """Return a value as JSON text; numbers as they were spelled."""
     return json.dumps(value, ensure_ascii=False) if raw is None else raw
 
 

@@ -12,6 +12,7 @@ from rich.console import Group
 from rich.text import Text
 
 from ...._events import Kind as EventKind
+from ...viewer.rows import leaf_text
 from ...viewer.tracks import CLOSINGS, COMPLETIONS, DOCUMENT, STARTS
 from ..arrivals import PAUSE, STANDARD_INPUT, GrowingTimeline, Input, problems_of
 from ..options import Cut, Extract, File, Format, Kind, Select, load_pattern, load_schema
@@ -268,7 +269,7 @@ class FieldLines:
                 elif stack:
                     stack[-1].is_empty = False
                 if self._wants(event.path):
-                    yield event.path, event.raw if event.raw is not None else _as_json(event.value)
+                    yield event.path, leaf_text(event.value, event.raw)
             elif kind in CLOSINGS and stack:
                 ended = stack.pop()
                 if self._select is None and ended.is_empty:
@@ -283,7 +284,7 @@ class FieldLines:
         """Return the JSON text of a value, on one line."""
         track = self._timeline.tracks[name]
         base = track.start_at(self._timeline.last)
-        return _as_json(json.loads(track.text(base + start, base + end)))
+        return leaf_text(json.loads(track.text(base + start, base + end)), None)
 
 
 @final
@@ -295,7 +296,3 @@ class _OpenValue:
     def __init__(self, offset: int) -> None:
         self.offset = offset
         self.is_empty = True
-
-
-def _as_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
