@@ -36,11 +36,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("no such row; there are:", *(row.key for row in all_rows(effort)), sep="\n  ", file=sys.stderr)
         return 2
     here = _build_here()
-    outcomes = []
+    found = {}
     with nullcontext() if here == "pure" else PureChild(quick=options.quick) as child:
-        for row in rows:
+        # Whole documents first: other rows leave a fragmented heap, on which allocating them takes a quarter longer.
+        for row in sorted(rows, key=lambda row: "bulk" not in row.key):
             _show_progress(row.key)
-            outcomes.append(run(row, here, child, effort))
+            found[row.key] = run(row, here, child, effort)
+    outcomes = [found[row.key] for row in rows]
     _show_progress("")
     print(as_text(outcomes))
     if not options.rows and not options.quick:  # the files always hold a complete, precise run
