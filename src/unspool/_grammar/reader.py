@@ -736,9 +736,10 @@ class Reader:
         return at + 1
 
     def _end_key(self, key: str, at: i64, sink: Sink) -> i64:
-        is_new = self._set_key(key)
         self.mode = COLON
-        if not is_new:
+        if self._keys is None:
+            self._key = key
+        elif not self._set_key(key):
             self.mode = VALUE  # the error is in the member that has this key
             self._fail(Code.DUPLICATE_KEY, at, sink)
         return at + 1

@@ -145,7 +145,9 @@ class EventList(Sink):
         events.append(Event(COMPLETE_STRING, path, text, node_id, end, None))
 
     def number(self, key: str | None, index: i64, value: object, raw: str, node_id: i64, offset: i64) -> None:
-        self.events.append(Event(COMPLETE_NUMBER, self._path(key, index), value, node_id, offset, raw))
+        container = self._container
+        path = ROOT if container is None else Path(container, index if key is None else key)
+        self.events.append(Event(COMPLETE_NUMBER, path, value, node_id, offset, raw))
 
     def literal(self, key: str | None, index: i64, value: bool | None, node_id: i64, offset: i64) -> None:
         kind = COMPLETE_NULL if value is None else COMPLETE_BOOLEAN
