@@ -510,3 +510,10 @@ def test_what_is_refused_when_it_closes_is_deferred_to_the_end() -> None:
     seen = plain(shape, ['{"a": ["x"', "]", "}"], on_invalid="defer")
     assert (seen.outcomes, seen.values) == (["Partial", "Invalid"], [{}, {}])
     assert isinstance(seen.error, InvalidError)
+
+
+def test_a_traceback_names_the_public_package() -> None:
+    """An invalid value is reported under the name that users import."""
+    with pytest.raises(InvalidError) as caught:
+        list(iter_partial({"type": "integer"}, ['"x"']))
+    assert f"{type(caught.value).__module__}.{type(caught.value).__name__}" == "unspool.typed.InvalidError"

@@ -45,3 +45,5 @@ __all__ = [
     "partial",
     "resolve",
 ]
+
+InvalidError.__module__ = __name__  # tracebacks show the name that users import
