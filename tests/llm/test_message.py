@@ -561,9 +561,12 @@ def test_typed_arguments_stream() -> None:
 
 
 def test_untyped_arguments_come_when_complete() -> None:
-    """A tool without a type has a value once the call is whole; the text is there before."""
-    state = after([call("f", '{"city": "Suva"}')], tools={"f": None})
+    """A tool without a type has a value once its text is complete; the text is there before."""
+    state = after([call("f", '{"city": "Suva"')], tools={"f": None})
     assert state.tool_calls[0].value is MISSING
+    state = after([call("f", '{"city": "Suva"}')], tools={"f": None})
+    assert state.tool_calls[0].value == {"city": "Suva"}
+    assert not state.tool_calls[0].is_complete
     assert state.tool_calls[0].arguments == CITY_TEXT
     assert repr(state.tool_calls[0]) == "ToolCall(0, 'f', open, value=MISSING)"
     done = finish(reduce(state, Finish("tool_calls")))

@@ -14,7 +14,7 @@ Other modules of this package read the inside of a call with `arguments_in` and 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final, NoReturn, cast, final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, cast, final
 
 from .._chunker.leaves import LeafChunker
 from .._chunker.policy import append_whole, copied, same
@@ -27,15 +27,18 @@ from .._sharing import appended
 from ..typed._shape import ArrayShape, DeferredShape, MapShape, ObjectShape, ShapeError, UnionShape, chosen
 from ._deltas import Leaf, Record, Whole
 from ._diagnostics import Fault, MessageError, Quirk
+from ._parts import Part
 from ._texts import NO_TEXT
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from .._events import Event
     from .._path import Step
     from .._tree.nodes import Node
     from ..typed._shape import Shape
     from ._config import Config
-    from ._deltas import CallKind, Index, ToolCallDelta
+    from ._deltas import Block, CallKind, Index, ToolCallDelta
     from ._texts import JSONDocument, TextVersion
 
 __all__ = [
@@ -275,20 +278,26 @@ def _written(value: object) -> str:
 
 @final
 @mypyc_attr(free_list_len=1)
-class ToolCall:
+class ToolCall(Part):
     """One call of a tool.
 
     `index` is its place among the calls of the message that are shown, whatever its number on the wire. `kind` is
-    "function" for JSON arguments, "custom" for a tool that takes free text, and "server" for a tool that the provider
-    runs itself: the application does not run those.
+    "function" for JSON arguments, "custom" for a tool that takes free text, "builtin" for a tool that the provider
+    defines and the application runs, and "server" for a tool that the provider runs itself: the application does not
+    run those. `signature` goes back to the provider with the call.
 
     `value` is the value of the arguments: with a type, the typed value so far; without a type, the plain value once
-    the call is complete, and `MISSING` before. `is_complete` becomes true when the call is whole, its arguments are
+    its text is complete, and `MISSING` before. `is_complete` becomes true when the call is whole, its arguments are
     valid, and nothing has cut it off: run the call then. After the end of the message a call is complete or has an
     `error`.
     """
 
-    __slots__ = ("_arguments", "_done", "error", "id", "index", "is_complete", "kind", "name", "value")
+    __slots__ = ("_arguments", "_done", "error", "index", "kind", "name", "signature", "value")
+    __match_args__ = (
+        *("index", "name", "arguments", "kind", "signature"),
+        *("id", "is_complete", "native", "block"),
+    )
+    type: ClassVar[str] = "tool_call"
 
     def __init__(
         self,
@@ -300,20 +309,23 @@ class ToolCall:
         done: int = NOT_DONE,
         is_complete: bool = False,
         error: MessageError | None = None,
+        signature: str | None = None,
+        native: Mapping[str, object] | None = None,
+        block: Block = (),
     ) -> None:
+        super().__init__(id, is_complete, native, block)
         self.index: Final = index
-        self.id: Final = id
         self.name: Final = name
         self.kind: Final = kind
-        self.is_complete: Final = is_complete
         self.error: Final = error
+        self.signature: Final = signature
         self._arguments: Final = arguments
         self._done: Final = done
         document = arguments.document
         value: Any = MISSING
         if document is None:
             value = str(arguments.text) if is_complete else MISSING
-        elif document.resolver is not None or is_complete:
+        elif document.resolver is not None or document.parser.is_complete:
             value = document.value
         self.value: Final = value
 

@@ -9,7 +9,11 @@ arguments are whole and whether a finish is plausible.
     ReasoningDelta   more reasoning, likewise
     RefusalDelta     more of a refusal, likewise
     ToolCallDelta    news about a tool call            arguments: more text, `Whole`, or `Leaf` values by path
-    BlockEnd         a numbered block has ended, whatever its content
+    PartStart        a part begins: the part itself, with everything that its first chunk says
+    PartData         a field of a part, whole: a signature, a citation, a result
+    BlockStart       a block begins whose parts follow: the fields that its parts have in common
+    BlockEnd         a block has ended, whatever its content
+    MessageData      a field of the message that belongs to no part
     Usage            tokens counted so far
     Finish           why the model stopped
     ProviderError    the provider failed in the middle of the stream
@@ -19,15 +23,19 @@ arguments are whole and whether a finish is plausible.
 # Compiled with mypyc.
 from __future__ import annotations
 
-from typing import ClassVar, Final, Literal, final
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, final
 
 from .._missing import MISSING, MissingType
 from .._native import mypyc_attr
+
+if TYPE_CHECKING:
+    from ._parts import Part
 
 __all__ = [
     "Arguments",
     "Block",
     "BlockEnd",
+    "BlockStart",
     "BlockTextDelta",
     "CallKind",
     "Delta",
@@ -36,7 +44,10 @@ __all__ = [
     "Ignored",
     "Index",
     "Leaf",
+    "MessageData",
     "MessageStart",
+    "PartData",
+    "PartStart",
     "ProviderError",
     "ReasoningDelta",
     "Record",
@@ -48,16 +59,26 @@ __all__ = [
 ]
 
 Block = tuple[int | str, ...]
-"""A block of a message: its numbers on the wire, from the outside in. Empty if the format has no blocks."""
+"""A block of a message: its numbers on the wire, from the outside in. Empty if the format has no blocks.
+
+A block with one name and no number, such as ``("reasoning",)``, names the field that its text came in.
+"""
 
 Index = int | str | MissingType | None
 """An index as the wire had it: a number, a string, null, or absent (`MISSING`)."""
 
-FinishReason = Literal["stop", "length", "tool_calls", "content_filter", "refusal", "error", "other"]
-"""Why a model stops, in terms common to all providers."""
+FinishReason = Literal[
+    "stop", "length", "tool_calls", "content_filter", "refusal", "paused", "cancelled", "error", "other"
+]
+"""Why a model stops, in terms common to all providers. Only "stop" and "tool_calls" are good ends."""
 
-CallKind = Literal["function", "custom", "server"]
-"""The kind of a call: a function with JSON arguments, a tool with free text, or a tool that the provider runs."""
+CallKind = Literal["function", "custom", "builtin", "server"]
+"""The kind of a call.
+
+- "function": a function with JSON arguments, "custom": a tool that takes free text
+- "builtin": a tool that the provider defines and the application runs, such as a shell
+- "server": a tool that the provider runs itself
+"""
 
 
 class Record:
@@ -92,7 +113,7 @@ class Record:
 
 def _is_silent(name: str, value: object) -> bool:
     if value is None:
-        return name not in {"index", "value"}  # in these, null differs from absent
+        return name not in {"index", "value"}  # in these fields, null differs from absent
     return value is MISSING or value is False or value == () or (name == "choice" and not value)
 
 
@@ -195,10 +216,33 @@ class ToolCallDelta(Delta):
 
     With `counts_blocks` the index numbers the blocks of the message, text included, instead of its calls: gaps mean
     nothing. `kind` is None if the chunk does not name it. `is_done` means that the chunk declares the call whole.
+    `native` has fields of the provider's own block, without its arguments: they replace those that came before.
     """
 
-    __slots__ = ("arguments", "choice", "counts_blocks", "id", "index", "is_done", "kind", "name")
-    __match_args__ = ("index", "id", "name", "arguments", "kind", "is_done", "counts_blocks", "choice")
+    __slots__ = (
+        "arguments",
+        "choice",
+        "counts_blocks",
+        "id",
+        "index",
+        "is_done",
+        "kind",
+        "name",
+        "native",
+        "signature",
+    )
+    __match_args__ = (
+        "index",
+        "id",
+        "name",
+        "arguments",
+        "kind",
+        "is_done",
+        "counts_blocks",
+        "choice",
+        "signature",
+        "native",
+    )
 
     def __init__(
         self,
@@ -210,6 +254,8 @@ class ToolCallDelta(Delta):
         is_done: bool = False,
         counts_blocks: bool = False,
         choice: int = 0,
+        signature: str | None = None,
+        native: dict[str, object] | None = None,
     ) -> None:
         self.index: Final = index
         self.id: Final = id
@@ -219,17 +265,92 @@ class ToolCallDelta(Delta):
         self.is_done: Final = is_done
         self.counts_blocks: Final = counts_blocks
         self.choice: Final = choice
+        self.signature: Final = signature
+        self.native: Final = native
+
+
+@final
+class PartStart(Delta):
+    """A part has begun: the part as its first chunk shows it. `part.block` is its place on the wire.
+
+    A part in a known block replaces that part if the known one is empty; otherwise its fields replace those of the
+    known part, and its text is the whole text.
+    """
+
+    __slots__ = ("choice", "part")
+    __match_args__ = ("part", "choice")
+
+    def __init__(self, part: Part, choice: int = 0) -> None:
+        self.part: Final = part
+        self.choice: Final = choice
+
+
+@final
+class PartData(Delta):
+    """A field of the part in this block, whole. `name` is the field of the part; it is empty for native fields alone.
+
+    A "citation" is added to the citations of the part, "data" to the data of a file, and "transcript" to its
+    transcript; every other value replaces the one before. `native` has fields of the provider's own block: they
+    replace those that came before. An empty block means the last part.
+    """
+
+    __slots__ = ("block", "choice", "name", "native", "value")
+    __match_args__ = ("name", "value", "block", "native", "choice")
+
+    def __init__(
+        self,
+        name: str,
+        value: object = None,
+        block: Block = (),
+        native: dict[str, object] | None = None,
+        choice: int = 0,
+    ) -> None:
+        self.name: Final = name
+        self.value: Final = value
+        self.block: Final = block
+        self.native: Final = native
+        self.choice: Final = choice
+
+
+@final
+class BlockStart(Delta):
+    """A block has begun whose parts follow under longer numbers. New parts in it start with these native fields."""
+
+    __slots__ = ("block", "choice", "native")
+    __match_args__ = ("block", "native", "choice")
+
+    def __init__(self, block: Block, native: dict[str, object], choice: int = 0) -> None:
+        self.block: Final = block
+        self.native: Final = native
+        self.choice: Final = choice
 
 
 @final
 class BlockEnd(Delta):
-    """The block with this number has ended. A call in this block is whole; the chunk does not say if there is one."""
+    """A block has ended: the one with this index, or the part with exactly this block.
 
-    __slots__ = ("choice", "index")
-    __match_args__ = ("index", "choice")
+    A call in this block is whole; the chunk does not say if there is one.
+    """
 
-    def __init__(self, index: Index = MISSING, choice: int = 0) -> None:
+    __slots__ = ("block", "choice", "index")
+    __match_args__ = ("index", "choice", "block")
+
+    def __init__(self, index: Index = MISSING, choice: int = 0, block: Block = ()) -> None:
         self.index: Final = index
+        self.choice: Final = choice
+        self.block: Final = block
+
+
+@final
+class MessageData(Delta):
+    """A field of the message that belongs to no part, under the provider's own name. A later value replaces it."""
+
+    __slots__ = ("choice", "name", "value")
+    __match_args__ = ("name", "value", "choice")
+
+    def __init__(self, name: str, value: object, choice: int = 0) -> None:
+        self.name: Final = name
+        self.value: Final = value
         self.choice: Final = choice
 
 

@@ -1,0 +1,1 @@
+"""The next request: one file per format, which writes a message as the provider wants it back."""

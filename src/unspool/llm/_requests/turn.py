@@ -1,0 +1,146 @@
+"""The assistant's turn on its way into the next request: its parts, the results of its calls, and its losses.
+
+A writer gets a `Turn` and returns what to append to the messages of the next request. It repeats native blocks if the
+turn goes back in the format that it came in (`is_own`), and translates the neutral fields of the parts otherwise. It
+reports everything that it leaves out or changes with `lose`.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, cast, final
+
+from .._deltas import Record
+from .._parts import native_in
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .._calls import ToolCall
+    from .._parts import Part
+
+__all__ = ["CallResult", "Loss", "Lost", "RequestWriter", "Turn", "error_text", "plain_copy", "result_text"]
+
+Lost = Literal[
+    "reasoning",
+    "unsigned_reasoning",
+    "signature",
+    "encrypted",
+    "server_call",
+    "server_result",
+    "citation",
+    "source",
+    "file",
+    "opaque",
+    "custom_input",
+    "id_changed",
+    "incomplete_call",
+    "incomplete_part",
+    "empty_text",
+    "refusal_as_text",
+    "order",
+]
+"""What a request leaves out or changes. A closed set."""
+
+
+@final
+class Loss(Record):
+    """Something of a message that a request has no place for: the number of its part, what it is, and why."""
+
+    __slots__ = ("part", "what", "why")
+    __match_args__ = ("part", "what", "why")
+
+    def __init__(self, part: int | None, what: Lost, why: str) -> None:
+        self.part: Final = part
+        self.what: Final = what
+        self.why: Final = why
+
+
+@final
+class CallResult(Record):
+    """The result of a call that the application ran. `output` is text or plain JSON."""
+
+    __slots__ = ("call", "is_error", "output")
+    __match_args__ = ("call", "output", "is_error")
+
+    def __init__(self, call: ToolCall, output: Any, is_error: bool = False) -> None:
+        self.call: Final = call
+        self.output: Final = output
+        self.is_error: Final = is_error
+
+
+@final
+class Turn:
+    """The assistant's turn: its parts with their numbers, and the fields of the message that belong to no part."""
+
+    __slots__ = ("_ids", "format", "is_own", "losses", "native", "parts")
+
+    def __init__(
+        self,
+        parts: list[tuple[int, Part]],
+        format: str | None,
+        *,
+        is_own: bool,
+        native: Mapping[str, object],
+        ids: Mapping[int, str],
+    ) -> None:
+        self.parts: Final = parts
+        self.format: Final = format
+        """The format that the message came in; None if it is unknown."""
+        self.is_own: Final = is_own
+        """The turn goes back in the format that it came in."""
+        self.native: Final = native
+        self.losses: Final[list[Loss]] = []
+        self._ids: Final = ids
+
+    def lose(self, part: int | None, what: Lost, why: str) -> None:
+        """Report that the request leaves something out or changes it."""
+        self.losses.append(Loss(part, what, why))
+
+    def block(self, part: Part) -> dict[str, Any] | None:
+        """Return a copy of the part's native block; None if it has none in the format that is written."""
+        native = native_in(part)
+        return plain_copy(native) if self.is_own and native is not None else None
+
+    def id_of(self, call: ToolCall) -> str:
+        """Return the id of a call. A call without an id gets one made from its index."""
+        return call.id or self._ids.get(call.index, f"call_{call.index}")
+
+    @staticmethod
+    def arguments_of(call: ToolCall) -> Any:
+        """Return the arguments of a call as a plain value: an empty object if there are none."""
+        text = call.arguments
+        if not text.strip():
+            return {}
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            return {}
+
+
+class RequestWriter(Protocol):
+    """The interface of a module that writes requests in one format."""
+
+    def write_turn(self, turn: Turn, /) -> list[dict[str, Any]]:
+        """Return the assistant's turn: messages, items or steps to append to the history."""
+        ...
+
+    def write_results(self, turn: Turn, results: list[CallResult], /) -> list[dict[str, Any]]:
+        """Return the results of the calls, to append after the turn."""
+        ...
+
+
+def plain_copy(native: Mapping[str, object]) -> dict[str, Any]:
+    """Return a deep copy of native fields."""
+    return cast("dict[str, Any]", copy.deepcopy(dict(native)))
+
+
+def result_text(output: object) -> str:
+    """Return the output of a tool as text: a text as it is, another value as JSON."""
+    return output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, default=str)
+
+
+def error_text(error: BaseException) -> str:
+    """Return an exception as text for the model."""
+    return str(error) or type(error).__name__
