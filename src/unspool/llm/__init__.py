@@ -36,7 +36,7 @@ from ._deltas import (
 from ._diagnostics import Diagnostic, Fault, MessageError, Quirk
 from ._formats.registry import deltas_for, detect
 from ._message import MessageState, fail, finish, reduce, reduce_chunk, start, starts_another
-from ._stream import MessageStream
+from ._stream import ChoiceStream, MessageStream
 from ._wire import (
     NDJSONDecoder,
     SSEDecoder,
@@ -51,6 +51,7 @@ from ._wire import (
 
 __all__ = [
     "BlockEnd",
+    "ChoiceStream",
     "Config",
     "ContentAdded",
     "ContentValueChanged",

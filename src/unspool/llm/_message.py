@@ -194,6 +194,11 @@ class MessageState:
         return self._config
 
     @property
+    def choice(self) -> int:
+        """The number of the choice that the message is, where a source has several; 0 otherwise."""
+        return self._choice
+
+    @property
     def role(self) -> str | None:
         """The role of the author; None if the stream has not named it."""
         return self._role
