@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.support.messages import CITY, seen
@@ -312,7 +312,19 @@ def error_of(stream: ChoiceStream | MessageStream) -> MessageError | None:
     return None
 
 
+FOLLOWED: list[Delta] = [  # a choice after whose message another one follows ignores the error; a new choice does not
+    Finish("stop", choice=3),
+    Usage(7),
+    MessageStart("assistant", "a", choice=3),
+    MessageStart("assistant", "b", choice=3),
+    ProviderError("no"),
+    Usage(9),
+    TextDelta("a"),
+]
+
+
 @given(st.lists(DELTAS, max_size=20), st.booleans())
+@example(FOLLOWED, True)
 def test_any_deltas(deltas: list[Delta], requires_finish: bool) -> None:
     """All choices together are as each of them alone."""
     stream = ChoiceStream(deltas, requires_finish=requires_finish)

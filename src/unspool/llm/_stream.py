@@ -279,13 +279,16 @@ class ChoiceQueue(StateQueue):
     def _begin(self, choice: int) -> list[Delta]:
         """Begin a choice. Return the earlier deltas that belong to it too."""
         self.latest[choice] = start(self.config.for_choice(choice))
-        return [*self._shared] if self._usage is None else [*self._shared, self._usage]
+        return [*self._shared] if self._usage is None else [self._usage, *self._shared]
 
     def _keep(self, delta: Delta) -> None:
         """Keep a delta for the choices that have not begun."""
+        if self._shared and isinstance(self._shared[-1], ProviderError):
+            return  # they begin with their end
+        is_silent = isinstance(delta, Ignored) and delta.is_known
         if isinstance(delta, Usage):
             self._usage = delta.over(self._usage)
-        elif len(self._shared) < MAX_SHARED and not (isinstance(delta, Ignored) and delta.is_known):
+        elif isinstance(delta, ProviderError) or (len(self._shared) < MAX_SHARED and not is_silent):
             self._shared.append(delta)
 
     def _ensure_message(self) -> None:
