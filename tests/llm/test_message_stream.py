@@ -777,9 +777,11 @@ def test_a_loop_that_was_left_can_go_on() -> None:
     async def read() -> None:
         closed: list[str] = []
         stream = MessageStream(aclosable(closed))
-        async for state in stream:
+        states = aiter(stream)
+        async for state in states:
             if state.content:
                 break
+        del states
         for _ in range(10):
             gc.collect()
             await asyncio.sleep(0)
@@ -1047,6 +1049,39 @@ def test_leaving_early_cancels_callbacks(how: str) -> None:
     assert log == ["stopped"]
     assert [type(found["exception"]) for found in loop.complaints] == ([] if how == "break" else [LookupError])
     assert loop.left == []
+
+
+def test_cancelling_while_callbacks_are_waited_for() -> None:
+    """They are cancelled too, at the end of a loop and in `aclose`; exceptions on the way are reported."""
+    log: list[str] = []
+
+    async def endless(call: ToolCall, gate: Gate) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            log.append("stopped")
+            raise LookupError
+
+    async def leave_at_the_end() -> None:
+        async with ready_stream(later(CHUNKS), endless) as stream:
+            async for state in stream:
+                if state.is_finished:
+                    break
+
+    async def cancel(reading: Any) -> None:
+        task = asyncio.create_task(reading)
+        await asyncio.sleep(0.01)
+        assert not task.done()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    for make in (lambda: ready_stream(later(CHUNKS), endless).afinal(), leave_at_the_end):
+        loop = Loop()
+        loop.run(lambda make=make: cancel(make()))  # type: ignore[misc]
+        assert [type(found["exception"]) for found in loop.complaints] == [LookupError]
+        assert loop.left == []
+    assert log == ["stopped"] * 2
 
 
 def test_leaving_at_the_last_state_waits_for_callbacks() -> None:

@@ -7,7 +7,6 @@ the results of callbacks: `StateQueue` does the rest for both. A `MessageStream`
 
 from __future__ import annotations
 
-import sys
 from collections import deque
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast, final
@@ -327,7 +326,7 @@ class CallbackTasks:
 
     def raise_failure(self) -> None:
         """Raise the exception of the first task that has failed, unless a task asks. Report those of other tasks."""
-        if self._current() in self._running:
+        if not self._ended or self._current() in self._running:
             return
         while self._ended:
             task = self._ended.popleft()
@@ -368,9 +367,8 @@ class CallbackTasks:
 
 
 def _is_asyncio_running() -> bool:
-    asyncio = sys.modules.get("asyncio")  # a program that runs it has imported it
-    if asyncio is None:
-        return False
+    import asyncio  # only a stream with an async callback needs it
+
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -501,8 +499,10 @@ class SourceReader:
             self._tasks.cancel()
         try:
             await self._aclose_source()
-        finally:
             await self._tasks.wait()
+        except BaseException:
+            await self._abandon()
+            raise
         self._tasks.raise_failure()
 
     async def _abandon(self) -> None:
