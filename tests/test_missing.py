@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from typing import Any
 
 import pytest
 
@@ -38,3 +39,13 @@ def test_it_cannot_be_changed() -> None:
     """Nothing can be hung on it."""
     with pytest.raises(AttributeError):
         MISSING.name = 1  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("key", [0, "a", slice(None)], ids=repr)
+def test_it_has_no_items(key: Any) -> None:
+    """The error says what is the matter."""
+    value: Any = MISSING
+    with pytest.raises(TypeError, match="there is no value yet"):
+        value[key]
+    with pytest.raises(TypeError):
+        list(value)

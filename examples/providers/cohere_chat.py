@@ -47,14 +47,14 @@ async def chunks() -> AsyncIterator[object]:
 
 async def read() -> None:
     """Print the plan and the call as they stand after each chunk."""
-    stream = MessageStream(chunks(), tools={"forecast": Forecast})
-    async for state in stream:
-        print(f"{state.reasoning!r} {[call.value for call in state.tool_calls]}")
+    async with MessageStream(chunks(), tools={"forecast": Forecast}) as stream:
+        async for state in stream:
+            print(f"{state.reasoning!r} {[call.value for call in state.tool_calls]}")
     print(f"finished: {stream.state.finish_reason} ({stream.state.raw_finish_reason})")
 
 
 def main() -> None:
-    """The same as everywhere, with `async for`."""
+    """The same as everywhere, with `async with` and `async for`."""
     asyncio.run(read())
     if os.environ.get("CO_API_KEY"):
         print(f"\nCO_API_KEY is set. For the live stream, put this in place of chunks():{LIVE}")

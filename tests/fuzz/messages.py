@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tests.support.chunks import EXAMPLES
 from tests.support.messages import seen
 from unspool.llm import (
+    ChoiceStream,
     Config,
     MessageState,
     MessageStream,
@@ -69,6 +70,9 @@ def check(data: bytes) -> None:
 
     ways = [list(read(config, name, pieces)) for pieces in ([body], [body[:place], body[place:]])]
     assert [seen(one) for one in ways[0][-1:]] == [seen(one) for one in ways[1][-1:]], "cut, it says something else"
+    for number, state in read_choices(config, name, body).items():
+        alone = list(read(config.for_choice(number), name, [body]))
+        assert alone[-1].content == state.content, "alone, a choice says something else"
     whole, cut = SSEDecoder(), SSEDecoder()
     told = whole.feed(body) + whole.close()
     assert cut.feed(body[:place]) + cut.feed(body[place:]) + cut.close() == told, "cut, the events differ"
@@ -77,6 +81,19 @@ def check(data: bytes) -> None:
 def read(config: Config, name: str, pieces: list[bytes]) -> Iterator[MessageState]:
     """The states of a stream, and no error of a provider."""
     stream = MessageStream(iter([piece for piece in pieces if piece]), format=name, config=config)
+    yield from without_message_error(stream)
+
+
+def read_choices(config: Config, name: str, body: bytes) -> dict[int, MessageState]:
+    """The last states of all choices."""
+    stream = ChoiceStream(iter([body] if body else []), format=name, config=config)
+    for state in without_message_error(stream):
+        assert stream.states[state.choice] is state, "a state has another choice"
+    return stream.states
+
+
+def without_message_error(stream: MessageStream | ChoiceStream) -> Iterator[MessageState]:
+    """The states of a stream; no other exception may end it."""
     try:
         yield from stream
     except Exception as error:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import copy
+import gc
 import json
+import pickle
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -424,6 +427,158 @@ def test_a_connection_that_drops_while_it_is_awaited() -> None:
     assert run(read)[-3:] == ["tool_call_failed", "part_ended", "finished"]
 
 
+BUSY = {"error": {"message": "Busy", "code": 503}}
+LONG = b"data: " + b"x" * (16 * 1024 * 1024 + 1)
+ENDINGS: list[tuple[str, Callable[[], Any], Callable[[], Any], Fault]] = [
+    (
+        "drops",
+        lambda: dropping(3, ConnectionResetError()),
+        lambda: adropping(3, ConnectionResetError()),
+        Fault.TRANSPORT,
+    ),
+    ("says an error", lambda: [*CHUNKS[:3], BUSY], lambda: later([*CHUNKS[:3], BUSY]), Fault.PROVIDER),
+    ("raises an error", lambda: dropping(3, busy()), lambda: adropping(3, busy()), Fault.PROVIDER),
+    ("just ends", lambda: CHUNKS[:3], lambda: later(CHUNKS[:3]), Fault.UNFINISHED),
+    ("is empty", list, lambda: later([]), Fault.UNFINISHED),
+    ("ends in an event", lambda: [SSE[:300]], lambda: later([SSE[:300]]), Fault.UNFINISHED),
+    ("is too long", lambda: [SSE[:300], LONG], lambda: later([SSE[:300], LONG]), Fault.TRANSPORT),
+    ("is an HTTP error", lambda: Response(b"no", 7, 503), lambda: Response(b"no", 7, 503), Fault.PROVIDER),
+]
+
+
+def busy() -> Exception:
+    error = RuntimeError("oh")
+    vars(error).update(body={"error": {"message": "Busy"}}, status_code=503)
+    return error
+
+
+async def adropping(count: int, error: BaseException) -> AsyncIterator[Any]:
+    for item in CHUNKS[:count]:
+        yield item
+    raise error
+
+
+@pytest.mark.parametrize(("how", "source", "asource", "fault"), ENDINGS, ids=[ending[0] for ending in ENDINGS])
+def test_all_ways_of_reading_raise_the_same(
+    how: str, source: Callable[[], Any], asource: Callable[[], Any], fault: Fault
+) -> None:
+    """A message that ends too early is an exception after the last state, in a loop over states or events too."""
+
+    def read(stream: MessageStream, way: str) -> list[Any]:
+        found: list[Any] = []
+        with pytest.raises(MessageError) as caught:
+            found.extend(stream.events() if way == "events" else stream if way == "states" else [stream.final()])
+        assert caught.value.fault is fault
+        assert caught.value.state is stream.state
+        with pytest.raises(MessageError):  # as often as the stream is read
+            list(stream)
+        return found
+
+    async def aread(stream: MessageStream, way: str) -> list[Any]:
+        found: list[Any] = []
+
+        async def loop() -> None:
+            async for item in stream.events() if way == "events" else stream:
+                found.append(item)  # noqa: PERF401 - a list that is made at the end would be lost
+
+        with pytest.raises(MessageError) as caught:
+            await (stream.afinal() if way == "final" else loop())
+        assert caught.value.fault is fault
+        assert caught.value.state is stream.state
+        return found
+
+    for way in ("states", "events", "final"):
+        stream, astream = MessageStream(source()), MessageStream(asource())
+        found = read(stream, way)
+        afound = asyncio.run(aread(astream, way))
+        assert stream.state.is_finished
+        assert stream.state.error is not None
+        assert seen(stream.state) == seen(astream.state)
+        assert len(found) == len(afound)
+        if way == "states":
+            assert found[-1] is stream.state
+        if way == "events":
+            assert [event.kind for event in found] == [event.kind for event in afound]
+            assert found[-1].state is stream.state
+
+
+def test_an_end_without_a_reason_that_is_expected() -> None:
+    """Providers that never give one, and servers that announce the end otherwise, do not fail."""
+    assert [event.kind for event in MessageStream(CHUNKS[:2], requires_finish=False).events()][-1] == "finished"
+    assert list(MessageStream([SSE[:300].rpartition(b"\n\n")[0] + b"\n\n", b"data: [DONE]\n\n"]))[-1].is_complete
+
+
+@pytest.mark.parametrize(
+    ("own", "status"),
+    [
+        ({"status_code": 429, "body": {"error": {"message": "Slow down", "type": "rate_limit"}}}, 429),
+        ({"status_code": 503}, 503),
+        ({"status": 502}, 502),
+        ({"code": 500, "status": "INTERNAL", "details": {"error": {"message": "Oh", "status": "INTERNAL"}}}, 500),
+        ({"body": {"code": 529, "message": "Overloaded"}}, 529),
+        ({"response": {"Error": {"Code": "Slow"}, "ResponseMetadata": {"HTTPStatusCode": 429}}}, 429),
+        ({"response": {"Error": {"Code": "Slow"}, "ResponseMetadata": 5}}, None),
+        ({"response": SimpleNamespace(status_code=404)}, 404),
+        ({"body": {"error": {"message": "Oh", "type": "overloaded_error"}}}, None),
+        ({"status_code": -1, "error": "Busy"}, None),
+        ({"status_code": "429", "code": True, "status": None}, None),
+        ({"code": 1006}, None),
+        ({}, None),
+    ],
+)
+def test_the_status_in_an_exception(own: dict[str, Any], status: int | None) -> None:
+    """Each library has another place for it; `code` stays the provider's word."""
+    cause = RuntimeError("oh")
+    vars(cause).update(own)
+    with pytest.raises(MessageError) as caught:
+        list(MessageStream(dropping(2, cause)))
+    error = caught.value
+    assert error.status == status
+    assert error.__cause__ is cause
+    for again in (copy.copy(error), pickle.loads(pickle.dumps(error)), error.about(1)):
+        assert (again.status, again.code, again.detail) == (status, error.code, error.detail)
+
+
+def test_the_status_in_a_stream_and_of_a_response() -> None:
+    """A number in the error of a provider is one; that of the response comes before it."""
+    for body, status, code in (
+        ({"error": {"code": 429, "message": "Slow down", "status": "RESOURCE_EXHAUSTED"}}, 429, "429"),
+        ({"error": {"code": "429", "message": "Slow down"}}, 429, "429"),
+        ({"error": {"code": 7, "message": "Slow down"}}, None, "7"),
+        ({"error": {"code": "slow", "message": "Slow down"}}, None, "slow"),
+    ):
+        with pytest.raises(MessageError) as caught:
+            list(MessageStream([*CHUNKS[:2], body]))
+        assert (caught.value.status, caught.value.code) == (status, code)
+        assert caught.value.state is not None
+        assert caught.value.state.error is not None
+        assert caught.value.state.error.status == status
+        with pytest.raises(MessageError) as caught:
+            list(MessageStream(Response(json.dumps(body).encode(), 7, 418)))
+        assert (caught.value.status, caught.value.code) == (418, code)
+    error = MessageError(Fault.PROVIDER, code="slow", detail="Slow down", status=418)
+    assert str(error) == "the provider reported an error: HTTP 418: slow: Slow down"
+    assert str(MessageError(Fault.PROVIDER, code="418", status=418)) == "the provider reported an error: 418"
+    assert MessageError(Fault.SYNTAX, code="429").status is None
+
+
+class RefusedError(Exception):
+    """An exception of a library with its status on the class, and a property that raises."""
+
+    status_code = 403
+
+    @property
+    def response(self) -> Any:
+        raise RuntimeError
+
+
+def test_the_status_of_a_class() -> None:
+    """Properties are left alone."""
+    with pytest.raises(MessageError) as caught:
+        list(MessageStream(dropping(2, RefusedError())))
+    assert caught.value.status == 403
+
+
 def test_errors_of_the_provider_are_raised_at_once() -> None:
     """After the state that has them; nothing more is read."""
     source = Stream([*CHUNKS[:3], {"error": {"message": "Overloaded", "code": 529}}, *CHUNKS[3:]])
@@ -598,6 +753,81 @@ def test_closing_closes_the_source() -> None:
     assert closed == ["closed"] * 2
 
 
+@pytest.mark.parametrize("what", ["states", "events"])
+def test_leaving_a_block_closes_the_source(what: str) -> None:
+    """Before the code after it runs, however the loop was left."""
+
+    async def leave(how: str) -> None:
+        source = Silent()
+        async with MessageStream(source) as stream:
+            async for _ in stream if what == "states" else stream.events():
+                if how == "raise":
+                    raise KeyError
+                break
+            assert not source.is_closed
+        assert source.is_closed
+        assert stream.state.content == "Let me "
+        with pytest.raises(MessageError, match="closed before its end"):
+            await stream.afinal()
+
+    run(lambda: leave("break"))
+    with pytest.raises(KeyError):
+        run(lambda: leave("raise"))
+
+
+def test_a_loop_that_was_left_can_go_on() -> None:
+    """An async loop that is left changes nothing, whatever becomes of its iterator: the stream can be read further."""
+
+    async def read() -> None:
+        closed: list[str] = []
+        stream = MessageStream(aclosable(closed))
+        states = aiter(stream)
+        async for state in states:
+            if state.content:
+                break
+        del states
+        for _ in range(10):
+            gc.collect()
+            await asyncio.sleep(0)
+        assert closed == []
+        kinds = [event.kind async for event in stream.events()]
+        assert kinds[:4] == ["content", "part_ended", "part_started", "tool_call_started"]
+        assert summary(await stream.afinal()) == FINAL
+        assert closed == ["closed"]
+
+    run(read)
+
+
+def test_a_stream_that_nobody_has_closes_its_source() -> None:
+    """The event loop does, when it gets to it."""
+
+    async def read() -> None:
+        source = Silent()
+        async for _ in MessageStream(source):
+            break
+        for _ in range(10):
+            gc.collect()
+            await asyncio.sleep(0)
+        assert source.is_closed
+
+    run(read)
+
+
+def test_closing_an_awaited_source_without_awaiting() -> None:
+    """`close` ends the message; the loop closes the source at its end."""
+
+    async def read() -> None:
+        source = Silent()
+        stream = MessageStream(source)
+        async for _ in stream:
+            stream.close()
+        assert source.is_closed
+        assert stream.state.error is not None
+        assert stream.state.error.fault is Fault.CLOSED
+
+    run(read)
+
+
 def test_an_exception_in_the_loop_closes_the_source() -> None:
     """The application may fail as well."""
     closed: list[str] = []
@@ -663,7 +893,7 @@ def test_a_call_that_fails_after_its_argument_was_ready() -> None:
 
 
 def test_callbacks_that_are_awaited() -> None:
-    """Where the source is."""
+    """Where the source is: a callback that must be awaited runs beside the stream, and the stream waits for it."""
     told: list[str] = []
 
     async def read() -> None:
@@ -678,7 +908,291 @@ def test_callbacks_that_are_awaited() -> None:
         await stream.afinal()
 
     run(read)
-    assert told == ["awaited Suva", "called Suva"]
+    assert told == ["called Suva", "awaited Suva"]
+
+
+class Loop:
+    """Runs a coroutine. Everything that asyncio complains of is a complaint."""
+
+    def __init__(self) -> None:
+        self.complaints: list[dict[str, Any]] = []
+        self.left: list[str] = []
+
+    def run(self, make: Callable[[], Any]) -> Any:
+        async def watched() -> Any:
+            loop = asyncio.get_running_loop()
+            loop.set_exception_handler(lambda _, context: self.complaints.append(context))
+            try:
+                return await make()
+            finally:
+                others = asyncio.all_tasks() - {asyncio.current_task()}
+                self.left = [task.get_name() for task in others]
+                gc.collect()
+                await asyncio.sleep(0)
+
+        result = asyncio.run(watched())
+        gc.collect()
+        return result
+
+
+def ready_stream(source: Any, callback: Callable[[ToolCall, Gate], Any]) -> MessageStream:
+    stream = MessageStream(source)
+    stream.on_ready("weather", "city", callback)
+    return stream
+
+
+def test_a_slow_callback_does_not_hold_up_the_stream() -> None:
+    """All states come while it waits; the loop ends when it has ended."""
+    log: list[str] = []
+
+    async def read() -> None:
+        last_seen = asyncio.Event()
+
+        async def slow(call: ToolCall, gate: Gate) -> None:
+            log.append(f"begin {gate.value}")
+            await last_seen.wait()
+            log.append("end")
+
+        async for state in ready_stream(later(CHUNKS), slow):
+            log.append("finished" if state.is_finished else "state")
+            if state.is_finished:
+                last_seen.set()
+        log.append("left")
+
+    loop = Loop()
+    loop.run(read)
+    assert log[5:] == ["state", "begin Suva", "state", "state", "finished", "end", "left"]
+    assert (loop.complaints, loop.left) == ([], [])
+
+
+@pytest.mark.parametrize("way", ["states", "events", "final"])
+def test_a_callback_that_fails(way: str) -> None:
+    """Its exception is that of the loop, which ends at the next state; the source is closed, and others are stopped."""
+    closed: list[str] = []
+    stopped: list[str] = []
+
+    async def bad(call: ToolCall, gate: Gate) -> None:
+        raise LookupError(gate.value)
+
+    async def endless(call: ToolCall, gate: Gate) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.append("stopped")
+
+    async def read() -> None:
+        stream = ready_stream(aclosable(closed, [*CHUNKS[:7], *[chunk({"content": "."})] * 20, *CHUNKS[7:]]), bad)
+        stream.on_ready("weather", "city", endless)
+        with pytest.raises(LookupError, match="Suva"):
+            await (stream.afinal() if way == "final" else all_of(stream if way == "states" else stream.events()))
+        assert stream.state.content.count(".") < 10
+
+    loop = Loop()
+    loop.run(read)
+    assert (closed, stopped, loop.complaints, loop.left) == (["closed"], ["stopped"], [], [])
+
+
+def test_a_callback_that_fails_at_the_end() -> None:
+    """The loop waits for it, and raises its exception instead of that of the message; a second one is reported."""
+
+    async def bad(call: ToolCall, gate: Gate) -> None:
+        await asyncio.sleep(0.01)
+        raise LookupError(gate.status)
+
+    async def read() -> None:
+        stream = ready_stream(later(CHUNKS[:7]), bad)  # the argument is ready; then the message breaks off
+        with pytest.raises(LookupError, match="ready"):
+            await all_of(stream)
+        assert stream.state.error is not None
+        assert stream.state.error.fault is Fault.UNFINISHED
+
+    loop = Loop()
+    loop.run(read)
+    assert [str(found["exception"]) for found in loop.complaints] == ["failed"]
+    assert loop.left == []
+
+
+@pytest.mark.parametrize("how", ["break", "raise", "cancel"])
+def test_leaving_early_cancels_callbacks(how: str) -> None:
+    """And waits until they have stopped. The exception of the block stays what it is."""
+    log: list[str] = []
+
+    async def endless(call: ToolCall, gate: Gate) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0)
+            log.append("stopped")
+            if how != "break":
+                raise LookupError
+
+    async def read() -> None:
+        async with ready_stream(later([*CHUNKS[:7], *[chunk({"content": "."})] * 20]), endless) as stream:
+            async for state in stream:
+                if state.content.endswith("...") and how == "raise":
+                    raise KeyError
+                if state.content.endswith("...") and how == "cancel":
+                    await asyncio.Event().wait()
+                if state.content.endswith("..."):
+                    break
+            assert log == []
+        assert log == ["stopped"]
+
+    async def cancelled() -> None:
+        task = asyncio.create_task(read())
+        await asyncio.sleep(0.01)
+        task.cancel()
+        await task
+
+    loop = Loop()
+    if how == "break":
+        loop.run(read)
+    else:
+        with pytest.raises(KeyError if how == "raise" else asyncio.CancelledError):
+            loop.run(read if how == "raise" else cancelled)
+    assert log == ["stopped"]
+    assert [type(found["exception"]) for found in loop.complaints] == ([] if how == "break" else [LookupError])
+    assert loop.left == []
+
+
+def test_cancelling_while_callbacks_are_waited_for() -> None:
+    """They are cancelled too, at the end of a loop and in `aclose`; exceptions on the way are reported."""
+    log: list[str] = []
+
+    async def endless(call: ToolCall, gate: Gate) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            log.append("stopped")
+            raise LookupError
+
+    async def leave_at_the_end() -> None:
+        async with ready_stream(later(CHUNKS), endless) as stream:
+            async for state in stream:
+                if state.is_finished:
+                    break
+
+    async def cancel(reading: Any) -> None:
+        task = asyncio.create_task(reading)
+        await asyncio.sleep(0.01)
+        assert not task.done()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    for make in (lambda: ready_stream(later(CHUNKS), endless).afinal(), leave_at_the_end):
+        loop = Loop()
+        loop.run(lambda make=make: cancel(make()))  # type: ignore[misc]
+        assert [type(found["exception"]) for found in loop.complaints] == [LookupError]
+        assert loop.left == []
+    assert log == ["stopped"] * 2
+
+
+def test_leaving_at_the_last_state_waits_for_callbacks() -> None:
+    """The message has ended well, so its callbacks may end too."""
+    log: list[str] = []
+
+    async def slow(call: ToolCall, gate: Gate) -> None:
+        await asyncio.sleep(0.01)
+        log.append("end")
+
+    async def read() -> None:
+        async with ready_stream(later(CHUNKS), slow) as stream:
+            async for state in stream:
+                if state.is_finished:
+                    break
+        assert log == ["end"]
+
+    loop = Loop()
+    loop.run(read)
+    assert (loop.complaints, loop.left) == ([], [])
+
+
+def test_a_callback_may_close_its_stream() -> None:
+    """It does not wait for itself, and comes again because the call has failed then."""
+    log: list[str] = []
+
+    async def read() -> None:
+        stream: MessageStream
+
+        async def enough(call: ToolCall, gate: Gate) -> None:
+            await stream.aclose()
+            log.append(gate.status)
+
+        stream = ready_stream(later([*CHUNKS[:7], *[chunk({"content": "."})] * 20]), enough)
+        states = await all_of(stream)
+        assert states[-1].error is not None
+        assert states[-1].error.fault is Fault.CLOSED
+
+    loop = Loop()
+    loop.run(read)
+    assert (log, loop.complaints, loop.left) == (["ready", "failed"], [], [])
+
+
+def test_an_async_callback_needs_an_async_loop() -> None:
+    """It would never run otherwise; other results are of no interest."""
+
+    async def tell(call: ToolCall, gate: Gate) -> None:
+        raise AssertionError
+
+    with pytest.raises(TypeError, match="async for"):
+        ready_stream(CHUNKS, tell).final()
+    assert summary(ready_stream(CHUNKS, lambda call, gate: 5).final()) == FINAL
+
+
+def test_callbacks_without_asyncio() -> None:
+    """Under another event loop there are no tasks: the stream awaits the callback."""
+    log: list[str] = []
+
+    async def tell(call: ToolCall, gate: Gate) -> None:
+        log.append(gate.value)
+
+    async def items() -> AsyncIterator[Any]:
+        for item in CHUNKS:
+            yield item
+
+    reading = ready_stream(items(), tell).afinal()
+    with pytest.raises(StopIteration) as ended:
+        reading.send(None)
+    assert summary(ended.value.value) == FINAL
+    assert log == ["Suva"]
+
+
+# JSON of any shape
+
+
+def test_structured_output_of_any_shape() -> None:
+    """`response_schema=True`: plain values that grow, from the content or from a tool."""
+    text = '{"a": [1, "xy"], "b": true}'
+    chunks = [chunk({"content": character}) for character in text] + [chunk(finish_reason="stop")]
+    values = [state.content_value for state in MessageStream(chunks, response_schema=True)]
+    assert values[0] == {}
+    assert {"a": [1, "x"]} in values
+    assert values[-1] == {"a": [1, "xy"], "b": True}
+    final = MessageStream(chunks, response_schema=True).final()
+    assert final.is_content_complete
+    assert final.content_value["a"][1] == "xy"
+    output = [tool(text, id="a", name="output"), chunk(finish_reason="tool_calls")]
+    by_tool = MessageStream(output, response_schema=True, emulate_structured_output=True).final()
+    assert by_tool.content_value == final.content_value
+    for scalar, value in (("5", 5), ('"a"', "a"), ("null", None), ("[]", [])):
+        scalars = [chunk({"content": scalar}), chunk(finish_reason="stop")]
+        assert MessageStream(scalars, response_schema=True).final().content_value == value
+    prose = [chunk({"content": "No."}), chunk(finish_reason="stop")]
+    with pytest.raises(MessageError) as caught:
+        MessageStream(prose, response_schema=True).final()
+    assert caught.value.fault is Fault.SYNTAX
+    with pytest.raises(OptionsError, match="response_schema=False"):
+        MessageStream(prose, response_schema=False)
+
+
+def test_a_value_that_was_not_asked_for() -> None:
+    """Without a schema there is none, and the error says what to do."""
+    state = MessageStream([chunk({"content": '{"a": 1}'}), chunk(finish_reason="stop")]).final()
+    value: Any = state.content_value
+    with pytest.raises(TypeError, match="pass response_schema=True"):
+        value["a"]
+    assert value is MISSING
 
 
 # Events

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import warnings
+from contextlib import suppress
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
 from tests.support.shared import PROJECT
-from unspool.llm import MessageStream
+from unspool.llm import MessageError, MessageStream
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,7 +100,10 @@ def wire(stream: Stream) -> list[dict[str, Any]]:
 
 def unspool_cell(stream: Stream) -> str:
     """The diagnostics are a part of the answer."""
-    state = list(MessageStream(wire(stream)))[-1]
+    source = MessageStream(wire(stream))
+    with suppress(MessageError):  # of the stream that ends in a call
+        source.final()
+    state = source.state
     odd = sorted({f"`{diagnostic.code.value}`" for diagnostic in state.diagnostics})
     if stream.meant is None:
         assert state.error is not None

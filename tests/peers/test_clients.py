@@ -374,8 +374,10 @@ def test_a_stream_that_just_ends(client: str, is_async: bool) -> None:
     """In the middle of an event. HTTP is satisfied, the message is not: no reason to finish was given."""
     served, whole = half(STRUCTURED, ALL[client].wire)
     states, raised = states_of(client, served.cut(whole, Ending.WHOLE), CONFIG, is_async=is_async)
-    assert raised is None  # what is wrong with the message is in the state, and raised by `final`
+    assert raised is not None
+    assert raised.fault is Fault.UNFINISHED
     last = states[-1]
+    assert raised.state is last
     assert last.error is not None
     assert last.error.fault is Fault.UNFINISHED
     assert last.content == '{"title": "Fiji 😀", "days": [{"na'
@@ -416,6 +418,7 @@ def test_responses_that_say_no(is_async: bool) -> None:
         _, raised = states_of("httpx openai-chat", refusal(401, body), CONFIG, is_async=is_async)
         assert raised is not None
         assert (raised.fault, raised.code, raised.detail) == (Fault.PROVIDER, code, detail)
+        assert raised.status == 401
 
 
 # Closing

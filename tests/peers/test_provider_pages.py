@@ -24,7 +24,7 @@ from tests.support.replay import PATIENCE, Answer, Call, Ending, Replay, Script,
 from unspool.llm import Config, Fault, MessageError, MessageStream
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator, Mapping
+    from collections.abc import AsyncIterator, Callable, Iterator, Mapping
     from pathlib import Path as FilePath
 
     from unspool.llm import MessageState
@@ -289,6 +289,7 @@ def test_errors_of_the_provider(page: str, is_async: bool) -> None:
     states, raised = states_of(page, broken, is_async=is_async)
     assert raised is not None
     assert (raised.fault, raised.code, raised.detail) == (Fault.PROVIDER, code, "Overloaded")
+    assert raised.status == (503 if page == "gemini" else None)
     assert raised.state is states[-1]
     assert states[-1].content == "Let me "
     with pytest.raises(MessageError) as caught:
@@ -327,6 +328,37 @@ def test_what_an_exception_says(own: dict[str, Any], fault: Fault, code: str | N
     with pytest.raises(MessageError) as caught:
         MessageStream(failing()).final()
     assert (caught.value.fault, caught.value.code, caught.value.detail) == (fault, code, detail)
+
+
+TOLD = {"message": "Slow", "type": "rate"}
+OF_AWS = {"Error": {"Code": "rate", "Message": "Slow"}, "ResponseMetadata": {"HTTPStatusCode": 429}}
+OF_GOOGLE = {"error": {"code": 429, "message": "Slow", "status": "RESOURCE_EXHAUSTED"}}
+REFUSALS: dict[str, tuple[str, Callable[[Any, Any], Exception]]] = {
+    "openai": ("rate", lambda openai, of: openai.RateLimitError("x", response=of, body=TOLD)),
+    "anthropic": ("rate", lambda anthropic, of: anthropic.RateLimitError("x", response=of, body={"error": TOLD})),
+    "botocore.exceptions": ("rate", lambda botocore, of: botocore.ClientError(OF_AWS, "ConverseStream")),
+    "google.genai.errors": ("429", lambda errors, of: errors.ClientError(429, OF_GOOGLE)),
+    "cohere": ("429", lambda cohere, of: cohere.TooManyRequestsError(body={"message": "Slow"})),
+    "ollama": ("429", lambda ollama, of: ollama.ResponseError("Slow", 429)),
+    "httpx": ("429", lambda httpx, of: httpx.HTTPStatusError("x", request=of.request, response=of)),
+}
+
+
+@pytest.mark.parametrize("module", REFUSALS)
+def test_the_status_of_a_request_that_was_refused(module: str) -> None:
+    """A source that asks when it is first read raises the exception of its library; the status is in it."""
+    library, httpx = pytest.importorskip(module), pytest.importorskip("httpx")
+    code, make = REFUSALS[module]
+    error = make(library, httpx.Response(429, request=httpx.Request("POST", "http://localhost/")))
+
+    def failing() -> Iterator[Any]:
+        yield from ()
+        raise error
+
+    with pytest.raises(MessageError) as caught:
+        list(MessageStream(failing()))
+    assert (caught.value.fault, caught.value.status, caught.value.code) == (Fault.PROVIDER, 429, code)
+    assert caught.value.__cause__ is error
 
 
 @pytest.mark.parametrize("page", ["gemini", "cohere", "ollama"])

@@ -55,7 +55,7 @@ from ._parts import (
     ToolResultPart,
 )
 from ._requests.turn import Loss
-from ._stream import MessageStream
+from ._stream import ChoiceStream, MessageStream
 from ._wire import (
     NDJSONDecoder,
     SSEDecoder,
@@ -71,6 +71,7 @@ from ._wire import (
 __all__ = [
     "BlockEnd",
     "BlockStart",
+    "ChoiceStream",
     "Citation",
     "Config",
     "ContentAdded",

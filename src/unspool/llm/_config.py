@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .._options import Options
     from ..typed._iterate import Resolver
 
-__all__ = ["OUTPUT", "Config"]
+__all__ = ["MAX_PARTS", "OUTPUT", "Config"]
 
 OUTPUT: Final = "output"
 """The name of the tool that emulates structured output. No other tool can have this name."""
@@ -28,12 +28,13 @@ MAX_PARTS: Final = 10_000
 class Config:
     """How to read messages. A config is immutable; any number of messages can start from it.
 
-    `response_schema` is the type of the answer: any type that `unspool.typed.partial` accepts. The answer is the
-    content or, with `emulate_structured_output`, the arguments of a tool named "output", which is never shown as a
-    call. `tools` maps the names of tools to the types of their arguments, or to None. `choice` is the number of the
-    choice to follow. With `extract` the answer may be surrounded by other text. `early` has the same meaning as in
-    `partial`. `options` are the options of the JSON parser, except `multiple`, `trailing` and `on_error`, which are
-    fixed. A message with more than `max_parts` parts fails; None means no limit.
+    `response_schema` is the type of the answer: any type that `unspool.typed.partial` accepts. ``True`` stands for JSON
+    of any shape: the value is plain, and grows as the others do. The answer is the content or, with
+    `emulate_structured_output`, the arguments of a tool named "output", which is never shown as a call. `tools` maps
+    the names of tools to the types of their arguments, or to None. `choice` is the number of the choice to follow. With
+    `extract` the answer may be surrounded by other text. `early` has the same meaning as in `partial`. `options` are
+    the options of the JSON parser, except `multiple`, `trailing` and `on_error`, which are fixed. A message with more
+    than `max_parts` parts fails; None means no limit.
 
     A stream without a finish reason was most likely cut, which is an error. Set ``requires_finish=False`` for a
     provider that never sends one.
@@ -77,6 +78,8 @@ class Config:
         max_parts: int | None = MAX_PARTS,
         options: Options | None = None,
     ) -> None:
+        if response_schema is False:
+            raise OptionsError("no value fits response_schema=False: pass None for text, or True for any JSON")
         if emulate_structured_output and response_schema is None:
             raise OptionsError("emulate_structured_output needs a response_schema")
         if tools is not None and not _are_named(tools):
@@ -117,6 +120,13 @@ class Config:
             return JSONDocument.begin(self.options, answer.resolver)
         resolver = None if tool is None else self.tools.get(tool)
         return self._blank if resolver is None else JSONDocument.begin(self.options, resolver)
+
+    def for_choice(self, choice: int) -> Config:
+        """Return the same config for another choice."""
+        config = object.__new__(Config)
+        for name in Config.__slots__:
+            object.__setattr__(config, name, choice if name == "choice" else getattr(self, name))
+        return config
 
     def as_dict(self) -> dict[str, object]:
         """Return the settings that a state depends on, without the types, as plain data."""

@@ -411,15 +411,16 @@ class Finish(Delta):
 
 @final
 class ProviderError(Delta):
-    """The provider failed in the middle of the stream. `code` is its own code for the error."""
+    """The provider failed in the middle of the stream. `code` is its own code for the error, `status` that of HTTP."""
 
-    __slots__ = ("code", "message", "raw")
-    __match_args__ = ("message", "code", "raw")
+    __slots__ = ("code", "message", "raw", "status")
+    __match_args__ = ("message", "code", "raw", "status")
 
-    def __init__(self, message: str, code: str | None = None, raw: object = None) -> None:
+    def __init__(self, message: str, code: str | None = None, raw: object = None, status: int | None = None) -> None:
         self.message: Final = message
         self.code: Final = code
         self.raw: Final = raw
+        self.status: Final = status
 
 
 @final

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .._path import Path
     from ._message import MessageState
 
-__all__ = ["Diagnostic", "Fault", "MessageError", "Notes", "Quirk"]
+__all__ = ["Diagnostic", "Fault", "MessageError", "Notes", "Quirk", "http_status"]
 
 # The names of unknown events come from the wire, so their number and length are limited.
 MAX_DETAILS: Final = 100
@@ -29,6 +29,11 @@ OTHERS: Final = "..."
 NO_NOTES: Final = GrowingMap()
 
 MAX_FAULT_DETAIL: Final = 200
+
+# The status codes of HTTP that stand for an error.
+FIRST_ERROR: Final = 400
+LAST_ERROR: Final = 599
+STATUS_DIGITS: Final = 3
 
 
 # ---- oddities ----------------------------------------------------------------------------------------
@@ -229,6 +234,7 @@ class MessageError(UnspoolError, ValueError):
     - `paths`: the values that were open when the text ended, from the outside in.
     - `reason`: the underlying exception, if there is one: of the JSON, of the type, or of the source.
     - `code` and `detail`: the provider's own words.
+    - `status`: the HTTP status, if the provider sent one: of its response, or as a number in its error.
     - `state`: the last state of the message. Only raised errors have it; errors inside a state do not.
 
     An error inside a state never changes. `raised` returns a copy to raise.
@@ -243,6 +249,7 @@ class MessageError(UnspoolError, ValueError):
         reason: Exception | None = None,
         code: str | None = None,
         detail: str = "",
+        status: int | None = None,
         state: MessageState | None = None,
     ) -> None:
         super().__init__(fault, call, paths)
@@ -252,6 +259,7 @@ class MessageError(UnspoolError, ValueError):
         self.reason = reason
         self.code = code
         self.detail = detail
+        self.status = http_status(code) if status is None and fault is Fault.PROVIDER else status
         self.state = state
 
     def raised(self, state: MessageState) -> MessageError:
@@ -272,12 +280,13 @@ class MessageError(UnspoolError, ValueError):
             reason=self.reason,
             code=self.code,
             detail=self.detail,
+            status=self.status,
             state=state,
         )
 
     def __reduce__(self) -> tuple[object, ...]:
         # Without the state: its config may hold types, which cannot be pickled.
-        return _restored, (self.fault, self.call, self.paths, self.reason, self.code, self.detail)
+        return _restored, (self.fault, self.call, self.paths, self.reason, self.code, self.detail, self.status)
 
     def __str__(self) -> str:
         sentence = FAULT_SENTENCES[self.fault]
@@ -288,12 +297,29 @@ class MessageError(UnspoolError, ValueError):
             parts.append(str(self.reason))
         elif self.reason is not None:
             parts.append(type(self.reason).__name__)
+        if self.status is not None and self.code != str(self.status):
+            parts.append(f"HTTP {self.status}")
         parts += [word for word in (self.code, self.detail[:MAX_FAULT_DETAIL]) if word]
         return ": ".join(parts)
 
 
 def _restored(
-    fault: Fault, call: int | None, paths: tuple[Path, ...], reason: Exception | None, code: str | None, detail: str
+    fault: Fault,
+    call: int | None,
+    paths: tuple[Path, ...],
+    reason: Exception | None,
+    code: str | None,
+    detail: str,
+    status: int | None = None,
 ) -> MessageError:
     """Make an error from a pickle or for a copy."""
-    return MessageError(fault, call=call, paths=paths, reason=reason, code=code, detail=detail)
+    return MessageError(fault, call=call, paths=paths, reason=reason, code=code, detail=detail, status=status)
+
+
+def http_status(value: object) -> int | None:
+    """Return the HTTP status of an error that a number or its digits stand for; None for every other value."""
+    if isinstance(value, str) and len(value) == STATUS_DIGITS and value.isascii() and value.isdigit():
+        value = int(value)
+    if isinstance(value, int) and FIRST_ERROR <= value <= LAST_ERROR:
+        return int(value)
+    return None

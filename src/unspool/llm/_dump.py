@@ -122,7 +122,7 @@ def dump(fields: MessageFields, config: Config) -> dict[str, object]:
         "has_blocks": fields.has_blocks,
         "finish": None if finish is None else [finish.reason, finish.raw],
         "usage": None if usage is None else [usage.input_tokens, usage.output_tokens, usage.told_total, usage.raw],
-        "failure": None if failure is None else [failure.fault.value, failure.code, failure.detail],
+        "failure": None if failure is None else [failure.fault.value, failure.code, failure.detail, failure.status],
         "notes": [[code.value, call, detail, count] for (code, call, detail), count in fields.notes.since(0)],
         "is_finished": fields.is_finished,
         "is_followed": fields.is_followed,
@@ -349,7 +349,7 @@ def _load_citation(data: Any) -> Citation:
 
 def _upgraded(data: dict[str, Any], config: Config) -> dict[str, Any]:
     """Return a dump of the first version in the form of this one: its texts and calls become parts."""
-    known = {**data, "version": VERSION, "format": None, "native": {}, "blocks": []}
+    known: dict[str, Any] = {**data, "version": VERSION, "format": None, "native": {}, "blocks": []}
     check(isinstance(data.get("config"), dict), "unexpected fields")
     known["config"] = {**data["config"], "max_parts": config.max_parts}
     parts: list[dict[str, Any]] = []
@@ -363,6 +363,8 @@ def _upgraded(data: dict[str, Any], config: Config) -> dict[str, Any]:
     added: dict[str, Any] = {"type": "tool_call", "native": None, "block": [], "signature": None}
     parts += [{**call, **added} for call in known.pop("calls")]
     known["parts"] = parts
+    if known["failure"] is not None:
+        known["failure"] = [*known["failure"], None]
     for field in ("indexes", "ids"):
         known[field] = [[name, natural(number) + shift] for name, number in known[field]]
     for field in ("last", "written"):
@@ -400,8 +402,8 @@ def _load_usage(read: object, written: object, total: object, raw: Any) -> Usage
     return Usage(_optional_whole(read), _optional_whole(written), _optional_whole(total), raw)
 
 
-def _load_failure(fault: Any, code: object, detail: object) -> MessageError:
-    return MessageError(Fault(fault), code=_optional_text(code), detail=text(detail))
+def _load_failure(fault: Any, code: object, detail: object, status: object) -> MessageError:
+    return MessageError(Fault(fault), code=_optional_text(code), detail=text(detail), status=_optional_whole(status))
 
 
 def _check_calls(calls: list[ToolCall], config: Config) -> None:

@@ -64,7 +64,7 @@ from ._deltas import (
     ToolCallDelta,
     Usage,
 )
-from ._diagnostics import Diagnostic, Fault, MessageError, Notes, Quirk
+from ._diagnostics import Diagnostic, Fault, MessageError, Notes, Quirk, http_status
 from ._dump import MessageFields, dump, load
 from ._formats.registry import deltas_for
 from ._parts import (
@@ -271,6 +271,11 @@ class MessageState:
     def format(self) -> str | None:
         """The wire format that the message came in; None if it is unknown."""
         return self._format
+
+    @property
+    def choice(self) -> int:
+        """The number of the choice that the message is, where a source has several; 0 otherwise."""
+        return self._choice
 
     @property
     def role(self) -> str | None:
@@ -1122,7 +1127,8 @@ def _finish(state: MessageState, delta: Finish) -> MessageState:
 
 
 def _provider_error(state: MessageState, delta: ProviderError) -> MessageState:
-    return fail(state, MessageError(Fault.PROVIDER, code=delta.code, detail=delta.message))
+    status = http_status(delta.status)
+    return fail(state, MessageError(Fault.PROVIDER, code=delta.code, detail=delta.message, status=status))
 
 
 def _ignored(state: MessageState, delta: Ignored) -> MessageState:

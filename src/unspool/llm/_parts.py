@@ -19,7 +19,7 @@ from __future__ import annotations
 import base64
 import binascii
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Final, final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast, final
 
 from .._native import mypyc_attr
 from .._sharing import appended
@@ -215,7 +215,7 @@ class TextPart(WrittenPart):
         if name == "citation" and isinstance(value, Citation):
             citations = (*citations, value)
         elif name == "citations" and isinstance(value, tuple):
-            citations = value
+            citations = cast("tuple[Citation, ...]", value)
         elif name == "id" and isinstance(value, str):
             named = value
         return TextPart(self._text, citations, named, self.is_complete, merged(self._native, native), self.block)

@@ -13,10 +13,11 @@ import json
 from collections.abc import AsyncIterable, Iterable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast, final
 
+from .._missing import MISSING
 from .._state import create_state, parse_chunk
 from .._tree.nodes import ContainerNode
 from ._deltas import Ignored, ProviderError
-from ._diagnostics import Fault, MessageError
+from ._diagnostics import FIRST_ERROR, Fault, MessageError, http_status
 from ._formats.chunks import failure, get, is_record, says, string
 from ._wire import DONE, MAX_LENGTH, NDJSONDecoder, SSEDecoder
 
@@ -46,7 +47,6 @@ __all__ = [
 BLANK: Final = "\ufeff \t\r\n"
 """The characters that may precede the first payload of a stream."""
 EVENT_STARTS: Final = ("data:", "event:", "id:", "retry:", ":")
-FIRST_ERROR: Final = 400  # among the status codes of HTTP
 UNREADABLE: Final = Ignored("data that is not JSON")
 """The chunk that stands for a payload that is not JSON."""
 
@@ -95,8 +95,8 @@ def status_of(source: object) -> int:
     return status if isinstance(status, int) and status >= FIRST_ERROR else 0
 
 
-def refusal_of(status: int, body: bytes) -> ProviderError:
-    """Return the error that the body of an HTTP error response describes."""
+def refusal_of(status: int, body: bytes) -> MessageError:
+    """Return the error that an HTTP error response describes with its status code and its body."""
     told: list[Delta] = []
     try:
         value: object = json.loads(body)
@@ -105,25 +105,46 @@ def refusal_of(status: int, body: bytes) -> ProviderError:
         pass
     for delta in told:
         if isinstance(delta, ProviderError):
-            return ProviderError(delta.message, delta.code or str(status), delta.raw)
-    return ProviderError("", str(status))
+            code = delta.code or str(status)
+            return MessageError(Fault.PROVIDER, code=code, detail=delta.message, status=status)
+    return MessageError(Fault.PROVIDER, code=str(status), status=status)
 
 
 def failure_of(error: Exception) -> MessageError:
     """Return the message error for an exception of a source. SDKs attach the provider's words to their exceptions."""
-    status = status_of(error)
-    for delta in failure(_said(error)):
+    own: dict[str, object] = vars(error)  # the properties of an exception may raise
+    status = _status_in(own, type(error))
+    for delta in failure(_said(own)):
         if isinstance(delta, ProviderError):
-            code = delta.code or (str(status) if status else None)
-            return MessageError(Fault.PROVIDER, reason=error, code=code, detail=delta.message)
-    if status:
-        return MessageError(Fault.PROVIDER, reason=error, code=str(status))
+            code = delta.code or (None if status is None else str(status))
+            return MessageError(Fault.PROVIDER, reason=error, code=code, detail=delta.message, status=status)
+    if status is not None:
+        return MessageError(Fault.PROVIDER, reason=error, code=str(status), status=status)
     return MessageError(Fault.TRANSPORT, reason=error)
 
 
-def _said(error: Exception) -> object:
-    """Return the provider's words; every SDK stores them in a different attribute."""
-    own: dict[str, object] = vars(error)  # the properties of an exception may raise
+def _status_in(own: dict[str, object], kind: type[Exception]) -> int | None:
+    """Return the HTTP status in the attributes of an exception; every SDK stores it in a different one."""
+    response = get(own, "response")
+    candidates: list[object] = [get(own, name) for name in ("status_code", "status", "code")]
+    candidates.append(getattr(kind, "status_code", None))
+    if isinstance(response, dict):
+        candidates.append(get(get(cast("object", response), "ResponseMetadata"), "HTTPStatusCode"))
+    else:
+        candidates.append(_own(response, "status_code"))
+    for candidate in candidates:
+        if isinstance(candidate, int) and (status := http_status(candidate)) is not None:
+            return status
+    return None
+
+
+def _own(source: object, name: str) -> object:
+    """Return an attribute of an object that is none of its properties, which may raise."""
+    return vars(source).get(name, MISSING) if hasattr(source, "__dict__") else MISSING
+
+
+def _said(own: dict[str, object]) -> object:
+    """Return the provider's words in the attributes of an exception; every SDK stores them in a different one."""
     for name in ("body", "details"):
         body = get(own, name)
         for told in (get(body, "error"), body):

@@ -304,7 +304,10 @@ def failure(error: object, code: str | None = None) -> list[Delta]:
         if code is None:
             status = number(error, name)
             code = (string(error, name) or None) if status is None else str(status)
-    return [ProviderError(message or string(error, "message") or "", code, plain(error))]
+    status = number(error, "status_code") or number(error, "status")
+    if status is not None and code == str(status):
+        status = None  # the code says it already
+    return [ProviderError(message or string(error, "message") or "", code, plain(error), status)]
 
 
 def leftovers(source: object, read: Collection[str], known: Collection[str]) -> list[Delta]:

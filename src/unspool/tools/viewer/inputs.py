@@ -22,7 +22,7 @@ from ...llm._sources import BLANK, UNREADABLE, PayloadDecoder, is_event_stream, 
 from ...llm._wire import DONE
 from .recordings import MAX_LINE, Arrival, RecordingError, RecordingReader, is_header, may_be_header
 from .timeline import Timeline
-from .tracks import CONTENT, DOCUMENT, Item, TrackPiece, call_track
+from .tracks import DOCUMENT, Item, TrackPiece, call_track
 
 if TYPE_CHECKING:
     from ...llm import Config, MessageState, SSEEvent
@@ -273,20 +273,27 @@ class ChunkUnpacker:
 
     def _next(self, state: MessageState, raw: str) -> Item:
         before, self._state = self._state, state
-        pieces: list[TrackPiece] = []
+        pieces: dict[str, list[TrackPiece]] = {}
         for change in changes(before, state):
             match change:
-                case ContentAdded(text, whole):
-                    pieces.append(TrackPiece(CONTENT, text, whole))
-                case ReasoningAdded(text, whole):
-                    pieces.append(TrackPiece("reasoning", text, whole))
-                case RefusalAdded(text, whole):
-                    pieces.append(TrackPiece("refusal", text, whole))
+                case ContentAdded() | ReasoningAdded() | RefusalAdded():
+                    name = change.kind
+                    if change.is_whole or _is_inside(change, before):
+                        pieces[name] = [TrackPiece(name, getattr(state, name), True)]
+                    elif not any(piece.restarts for piece in pieces.get(name, [])):
+                        pieces.setdefault(name, []).append(TrackPiece(name, change.text))
                 case ToolArgumentsAdded(call, text, whole):
-                    pieces.append(TrackPiece(call_track(call.index), text, whole))
+                    name = call_track(call.index)
+                    pieces.setdefault(name, []).append(TrackPiece(name, text, whole))
                 case _:
                     pass
-        return Item(tuple(pieces), raw, state)
+        return Item(tuple([piece for track in pieces.values() for piece in track]), raw, state)
+
+
+def _is_inside(change: ContentAdded | ReasoningAdded | RefusalAdded, before: MessageState) -> bool:
+    """Tell whether a part has grown that was not the last one of its type."""
+    after = before.parts[change.part + 1 :]
+    return bool(after) and any(part.type == before.parts[change.part].type for part in after)
 
 
 @final

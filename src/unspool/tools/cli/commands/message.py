@@ -13,6 +13,9 @@ from ....llm._changes import (
     MessageFinished,
     MessageStarted,
     Noticed,
+    PartChanged,
+    PartEnded,
+    PartStarted,
     ReasoningAdded,
     RefusalAdded,
     ToolArgumentsAdded,
@@ -204,14 +207,18 @@ def _change(change: MessageEvent, value_of: ValueOf) -> dict[str, Any]:
     match change:
         case MessageStarted(role, id, model):
             return {"role": role, "id": id, "model": model}
-        case ContentAdded(text, whole) | ReasoningAdded(text, whole) | RefusalAdded(text, whole):
-            return {"text": text, "is_whole": whole}
+        case PartStarted(index, part) | PartEnded(index, part):
+            return {"part": index, "type": part.type, "id": part.id, "is_complete": part.is_complete}
+        case PartChanged(index, part, name):
+            return {"part": index, "type": part.type, "name": name}
+        case ContentAdded(text, whole, part) | ReasoningAdded(text, whole, part) | RefusalAdded(text, whole, part):
+            return {"part": part, "text": text, "is_whole": whole}
         case ContentValueChanged():
             return {"value": value_of(CONTENT)}
         case ToolCallStarted(call):
             return {"call": call.index, "id": call.id, "name": call.name}
-        case ToolArgumentsAdded(call, text, whole):
-            return {"call": call.index, "text": text, "is_whole": whole}
+        case ToolArgumentsAdded(call, text, whole, part):
+            return {"part": part, "call": call.index, "text": text, "is_whole": whole}
         case ToolCallCompleted(call):
             value = value_of(call_track(call.index))
             return {"call": call.index, "id": call.id, "name": call.name, "value": value}
