@@ -126,7 +126,7 @@ def _message(message: object) -> list[Delta]:
     named = string(message, "id") or None
     found: list[Delta] = [MessageStart(string(message, "role"), named, string(message, "model") or None)]
     for at, content in enumerate(items(message, "content")):
-        found += [*_start(content, at, (at,)), BlockEnd(at)]
+        found += [*_start(content, at, (at,), is_whole=True), BlockEnd(at)]
     found += message_data(message, OF_MESSAGE)
     return found + finish(message, "stop_reason", REASONS) + _usage(get(message, "usage"))
 
@@ -143,7 +143,8 @@ def _message_delta(chunk: object) -> list[Delta]:
 # ---- blocks ------------------------------------------------------------------------------------------
 
 
-def _start(content: object, at: Index, place: Block) -> list[Delta]:
+def _start(content: object, at: Index, place: Block, is_whole: bool = False) -> list[Delta]:
+    """Return the deltas of a block as it starts, or with `is_whole` of a block to which nothing is added later."""
     kind = string(content, "type")
     if not kind:
         return [Ignored("content_block")]
@@ -159,7 +160,8 @@ def _start(content: object, at: Index, place: Block) -> list[Delta]:
         return [PartStart(ReasoningPart(encrypted=string(content, "data"), native=native(content), block=place))]
     if kind.endswith("tool_use"):
         return call(
-            content if says(get(content, "input")) else None,  # {} means that pieces follow, or no input at all
+            # In a start, {} means that pieces follow, or no input at all.
+            content if is_whole or says(get(content, "input")) else None,
             "input",
             index=at,
             id=string(content, "id"),

@@ -149,9 +149,8 @@ def _block(kind: str, content: object, at: Index, place: Block) -> list[Delta]:
 
 
 def _tool_use(tool_use: object, at: Index) -> list[Delta]:
-    given = get(tool_use, "input")
     return call(
-        tool_use if says(given) else None,
+        tool_use,
         "input",
         index=at,
         id=string(tool_use, "toolUseId"),

@@ -132,7 +132,7 @@ def _text(turn: Turn, number: int, part: TextPart, block: dict[str, Any]) -> dic
 def _thinking(turn: Turn, number: int, part: ReasoningPart, block: dict[str, Any] | None) -> dict[str, Any] | None:
     if part.encrypted is not None and not part.text:
         return block or {"type": "redacted_thinking", "data": part.encrypted}
-    if not part.signature and number == turn.parts[-1][0]:
+    if not part.signature and (block is None or number == turn.parts[-1][0]):
         turn.lose(number, "unsigned_reasoning", "the thinking was cut off before its signature")
         return None
     block = {"type": "thinking"} if block is None else block
