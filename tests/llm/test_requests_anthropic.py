@@ -93,8 +93,8 @@ def streamed(blocks: list[dict[str, Any]], reason: str | None = "end_turn", **de
             first.update(dict.fromkeys(("content", "encrypted_content")))
             late = [{"type": "compaction_delta", "content": block["content"], "encrypted_content": "e"}]
         events.append({"type": "content_block_start", "index": index, "content_block": first})
-        for piece in late:
-            add(index, **piece)
+        for fields in late:
+            add(index, **fields)
         events.append({"type": "content_block_stop", "index": index})
     if reason is not None:
         events.append({"type": "message_delta", "delta": {"stop_reason": reason, **delta}, "usage": dict(USAGE)})
@@ -102,7 +102,7 @@ def streamed(blocks: list[dict[str, Any]], reason: str | None = "end_turn", **de
     return events
 
 
-def read(events: list[dict[str, Any]], format: str = "anthropic", config: Config | None = None) -> MessageState:
+def read(events: list[Any], format: str = "anthropic", config: Config | None = None) -> MessageState:
     """The last state of the message."""
     state, deltas = start(config, format=format), deltas_for(format)
     for event in events:
@@ -249,7 +249,7 @@ def test_reasoning_is_optional() -> None:
 
 
 def test_fields_of_the_message() -> None:
-    """The id of the container is at hand for the next request."""
+    """The state has the id of the container for the next request."""
     state = read(streamed([SAID], "stop_sequence", stop_sequence="END", container={"id": "c1"}))
     assert dict(state.native) == {"stop_sequence": "END", "container": {"id": "c1"}}
 
@@ -295,7 +295,7 @@ def chat_call(index: int, id: str | None, arguments: str, **function: Any) -> di
     return chat(tool_calls=[{"index": index, "id": id, "type": "function", "function": called}])
 
 
-END = {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}
+END: dict[str, Any] = {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}
 
 
 def test_text_and_calls_from_elsewhere() -> None:

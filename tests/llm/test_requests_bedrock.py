@@ -229,7 +229,7 @@ def test_unknown_blocks() -> None:
 
 
 def test_fields_of_the_message() -> None:
-    """Metrics and traces are at hand."""
+    """The state has metrics and traces."""
     metadata = {"metadata": {"usage": {"inputTokens": 1}, "metrics": {"latencyMs": 5}, "trace": {"a": 1}, "p": "abc"}}
     state = read([*streamed([SAID]), metadata])
     assert dict(state.native) == {"metrics": {"latencyMs": 5}, "trace": {"a": 1}}

@@ -19,7 +19,7 @@ from __future__ import annotations
 import base64
 import binascii
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Final, final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast, final
 
 from .._native import mypyc_attr
 from .._sharing import appended
@@ -422,7 +422,8 @@ class ToolResultPart(Part):
         if name == "output":
             output = value
         elif name == "more_output" and isinstance(value, list):
-            output = [*output, *value] if isinstance(output, list) else value
+            more = cast("list[object]", value)
+            output = [*cast("list[object]", output), *more] if isinstance(output, list) else more
         return ToolResultPart(
             value if name == "call_id" and isinstance(value, str) else self.call_id,
             value if name == "name" and isinstance(value, str) else self.name,

@@ -227,6 +227,7 @@ def _delta(chunk: object) -> list[Delta]:
     delta = get(chunk, "delta")
     kind = string(delta, "type") or "delta"
     place = block(chunk, "index")
+    found: list[Delta]
     if kind == "text_delta":
         found = block_text(TextDelta, delta, "text", place)
     elif kind == "thinking_delta":

@@ -10,7 +10,7 @@ A block is an object with one member, named after its type. The native form of a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from .._deltas import BlockEnd, Ignored, MessageStart, PartData, PartStart, ReasoningDelta, TextDelta
 from .._parts import Citation, FilePart, OpaquePart, ReasoningPart, TextPart, ToolResultPart
@@ -21,6 +21,7 @@ from .chunks import (
     failure,
     finish,
     get,
+    has_more,
     index,
     is_record,
     items,
@@ -163,7 +164,7 @@ def _tool_use(tool_use: object, at: Index) -> list[Delta]:
 
 def _result(content: object, place: Block) -> ToolResultPart:
     fields = native(content)
-    output = fields.pop("content") if fields.get("content") is not None else []
+    output: object = fields.pop("content") if fields.get("content") is not None else list[object]()
     failed = fields.get("status") == "error"
     return ToolResultPart(string(content, "toolUseId"), None, output, failed, native=fields, block=place)
 
@@ -179,17 +180,23 @@ def _reasoning(content: object, place: Block) -> list[Delta]:
 def _cited(content: object, place: Block) -> list[Delta]:
     """Return the part of a text with citations. Its native form has the pieces of the text, if there are several."""
     found: list[Delta] = []
-    texts = [string(item, "text") or "" for item in items(content, "content")]
+    pieces: list[object] = []
+    text = ""
+    for item in items(content, "content"):
+        piece = string(item, "text")
+        if piece is None:
+            found.append(Ignored("content"))
+        else:
+            text += piece
+            pieces.append(native(item))
     citations: list[Citation] = []
     for item in items(content, "citations"):
         if is_record(item):
             citations.append(_citation(item))
         else:
             found.append(Ignored("citations"))
-    for item in items(content, "content"):
-        found += leftovers(item, {"text"}, ())
-    fields: dict[str, object] | None = {"content": plain(get(content, "content"))} if len(texts) > 1 else None
-    part = TextPart("".join(texts), tuple(citations), native=fields, block=place)
+    fields: dict[str, object] | None = {"content": pieces} if len(pieces) > 1 else None
+    part = TextPart(text, tuple(citations), native=fields, block=place)
     return [PartStart(part), *found, *leftovers(content, {"content", "citations"}, ())]
 
 
@@ -244,10 +251,9 @@ def _delta(event: object) -> list[Delta]:
     delta = get(event, "delta")
     place = block(event, "contentBlockIndex")
     found = block_text(TextDelta, delta, "text", place)
-    fields = cast("dict[object, object]", delta) if type(delta) is dict else None
-    if fields is None or len(fields) != 1 or "text" not in fields:  # a text has nothing else
+    if not found or has_more(delta, 1):  # a text has nothing else
         found += _other_delta(event, delta, place)
-    if type(event) is not dict or len(cast("dict[object, object]", event)) != 2:
+    if has_more(event, 2):
         found += leftovers(event, OF_DELTA, ())
     return found
 

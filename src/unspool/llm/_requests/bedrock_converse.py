@@ -19,7 +19,7 @@ import base64
 import binascii
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from .._calls import ToolCall
 from .._parts import FilePart, ReasoningPart, RefusalPart, SourcePart, TextPart, ToolResultPart
@@ -27,6 +27,8 @@ from .calls import broken_calls, clean_ids, goes_back, object_input, unfinished_
 from .turn import plain_copy, result_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .._parts import Citation, Part
     from .turn import CallResult, Turn
 
@@ -128,10 +130,18 @@ def _text(turn: Turn, number: int, part: TextPart | RefusalPart) -> list[dict[st
         turn.lose(number, "citation", "the citation has no place that this format knows")
     if not known:
         return [{"text": text}]
-    pieces = (turn.block(part) or {}).get("content")
-    if not isinstance(pieces, list) or "".join([str(piece.get("text", "")) for piece in pieces]) != text:
-        pieces = [{"text": text}]
-    return [{"citationsContent": {"content": pieces, "citations": known}}]
+    return [{"citationsContent": {"content": _pieces(turn.block(part), text), "citations": known}}]
+
+
+def _pieces(block: dict[str, Any] | None, text: str) -> Sequence[object]:
+    """Return the pieces of a cited text: those that came, if they are still the whole text."""
+    pieces: object = None if block is None else block.get("content")
+    if isinstance(pieces, list):
+        known = cast("list[object]", pieces)
+        fields = [cast("dict[str, object]", piece) for piece in known if isinstance(piece, dict)]
+        if "".join([str(piece.get("text", "")) for piece in fields]) == text:
+            return known
+    return [{"text": text}]
 
 
 def _citation(turn: Turn, citation: Citation) -> dict[str, Any] | None:

@@ -7,7 +7,7 @@ and calls of the provider's own tools that it will not finish any more.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from .._calls import ToolCall
 from .._parts import ToolResultPart
@@ -56,8 +56,8 @@ def clean_ids(turn: Turn, unwanted: re.Pattern[str], limit: int = sys.maxsize) -
 def object_input(turn: Turn, number: int, call: ToolCall) -> Any:
     """Return the input of a call as an object. Another value becomes its field "input", which is reported."""
     value: Any = call.arguments if call.kind == "custom" else turn.arguments_of(call)
-    if isinstance(value, dict) or turn.is_own:
-        return value
+    if turn.is_own or isinstance(value, dict):
+        return cast("Any", value)
     turn.lose(number, "custom_input", "the input of a tool must be an object here")
     return {"input": value}
 
