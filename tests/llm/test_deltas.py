@@ -7,7 +7,7 @@ import enum
 import pickle
 from collections import UserDict
 from types import MappingProxyType, SimpleNamespace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 import pytest
 from hypothesis import given
@@ -19,11 +19,16 @@ from unspool import MISSING
 from unspool._errors import OptionsError
 from unspool.llm._deltas import (
     BlockEnd,
+    BlockStart,
     Delta,
     Finish,
+    FinishReason,
     Ignored,
     Leaf,
+    MessageData,
     MessageStart,
+    PartData,
+    PartStart,
     ProviderError,
     ReasoningDelta,
     RefusalDelta,
@@ -34,6 +39,7 @@ from unspool.llm._deltas import (
 )
 from unspool.llm._formats import chunks
 from unspool.llm._formats.registry import FORMATS, deltas_for, detect
+from unspool.llm._parts import Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -176,7 +182,8 @@ FINISHES: dict[str, dict[str, str]] = {
         "length": "max_tokens model_context_window_exceeded",
         "tool_calls": "tool_use",
         "refusal": "refusal",
-        "other": "pause_turn compaction",
+        "paused": "pause_turn compaction",
+        "other": "new",
     },
     "bedrock-converse": {
         "stop": "end_turn stop_sequence",
@@ -337,14 +344,45 @@ def test_the_delta_is_a_copy() -> None:
 
 
 def test_plain_data() -> None:
-    """Objects, tuples, enums and unknown things become plain JSON data, in the same order."""
+    """Objects, tuples, enums and unknown things become plain JSON data, in the same order. Bytes may stay bytes."""
 
     class Color(enum.Enum):
         RED = 1
 
     value = SimpleNamespace(b=(1, True, None, 0.5), a={"c": Color.RED, 3: "no text, no key"}, d=b"raw", e=[])
     expected = {"b": [1, True, None, 0.5], "a": {"c": "RED"}, "d": "b'raw'", "e": []}
-    assert repr(chunks.plain(value)) == repr(expected)
+    assert repr(chunks.plain(value, keeps_bytes=False)) == repr(expected)
+    assert repr(chunks.plain(value)) == repr({**expected, "d": b"raw"})
+    assert chunks.plain(bytearray(b"raw")) == b"raw"
+
+
+def test_native_fields_have_the_names_of_the_wire() -> None:
+    """Some names are keywords of Python: a library spells them otherwise. Fields that did not come are not there."""
+    pydantic = pytest.importorskip("pydantic")
+    aliased = pydantic.Field(None, alias="from")
+    model: Any = pydantic.create_model("Fallback", from_=(Any, aliased), to=(Any, None), type=(Any, None))
+    block = model.model_validate({"from": {"model": "a"}, "type": "fallback"})
+    assert chunks.native(block) == {"from": {"model": "a"}, "type": "fallback"}
+    assert chunks.native(block, {"from"}) == {"type": "fallback"}
+    assert chunks.plain([block]) == [{"from": {"model": "a"}, "type": "fallback"}]
+
+
+@pytest.mark.parametrize("later", [{"input_tokens": 20}, {"input_tokens": 20.0, "cache_read_input_tokens": None}])
+def test_cached_tokens_are_counted_once(later: dict[str, Any]) -> None:
+    """Anthropic counts cached tokens beside the input, and the end of a message may repeat only some counts."""
+    deltas = deltas_for("anthropic")
+    counts = {"input_tokens": 10, "cache_creation_input_tokens": 5, "cache_read_input_tokens": 3, "output_tokens": 1}
+    first = deltas({"type": "message_start", "message": {"usage": counts}})[-1]
+    last = deltas({"type": "message_delta", "delta": {}, "usage": {**later, "output_tokens": 9}})[-1]
+    assert isinstance(first, Usage)
+    assert isinstance(last, Usage)
+    assert first.over(None).input_tokens == 18
+    assert last.over(first) == Usage(28, 9, None, {**counts, "input_tokens": 20, "output_tokens": 9})
+    assert last.over(None).input_tokens == 20
+    cached = deltas({"type": "message_delta", "delta": {}, "usage": {"cache_read_input_tokens": 4}})[-1]
+    assert isinstance(cached, Usage)
+    assert cached.over(first).input_tokens == 19
+    assert cached.over(first).output_tokens == 1
 
 
 def test_nested_too_deep() -> None:
@@ -466,6 +504,18 @@ def broken(draw: st.DrawFn, examples: list[Any]) -> Any:
     return chunk[""]
 
 
+def assert_plain(value: Any) -> None:
+    """A copy of a field is JSON, but for bytes."""
+    if isinstance(value, (dict, MappingProxyType)):
+        assert all(type(name) is str for name in value)
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            assert_plain(item)
+    else:
+        assert type(value) in {str, int, float, bool, bytes, type(None)}
+
+
 def assert_sound(deltas: list[Delta]) -> None:
     """Whatever the chunk was, its deltas hold what their types say."""
     for delta in deltas:
@@ -499,11 +549,21 @@ def assert_sound(deltas: list[Delta]) -> None:
             case BlockEnd(index):
                 assert type(index) in {int, str, type(None), type(MISSING)}
             case Finish(reason, raw):
-                assert reason in {"stop", "length", "tool_calls", "content_filter", "refusal", "error", "other"}
+                assert reason in get_args(FinishReason)
                 assert type(raw) in {str, type(None)}
             case Ignored(kind):
                 assert type(kind) is str
                 assert kind
+            case PartStart(part):
+                assert isinstance(part, Part)
+                assert all(type(number) in {int, str} for number in part.block)
+                assert_plain(part.native)
+            case PartData() | BlockStart():
+                assert all(type(number) in {int, str} for number in delta.block)
+                assert_plain(delta.native)
+            case MessageData(name, value):
+                assert type(name) is str
+                assert_plain(value)
             case _:
                 raise AssertionError(delta)
         hash(delta)

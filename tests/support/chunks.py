@@ -11,7 +11,10 @@ from unspool.llm._deltas import (
     Finish,
     Ignored,
     Leaf,
+    MessageData,
     MessageStart,
+    PartData,
+    PartStart,
     ProviderError,
     ReasoningDelta,
     RefusalDelta,
@@ -20,6 +23,7 @@ from unspool.llm._deltas import (
     Usage,
     Whole,
 )
+from unspool.llm._parts import Citation, FilePart, OpaquePart, ReasoningPart, TextPart, ToolResultPart
 
 Examples = dict[str, tuple[Any, list[Delta]]]
 
@@ -277,6 +281,16 @@ CACHED: dict[str, object] = {
     "cache_read_input_tokens": 3,
     "output_tokens": 1,
 }
+WEB = {"type": "web_search_result_location", "url": "u", "title": "t", "cited_text": "c", "encrypted_index": "e"}
+PAGES = {"type": "page_location", "document_index": 2, "document_title": "d", "cited_text": "c", "start_page_number": 1}
+SEARCH = {"type": "search_result_location", "source": "s", "title": None, "search_result_index": 0}
+CALLED = {"type": "code_execution_20250825", "tool_id": "s1"}
+
+
+def used(**fields: Any) -> Any:
+    return {"type": "message_delta", "delta": {}, "usage": fields}
+
+
 ANTHROPIC: Examples = {
     "message start": (
         {
@@ -303,64 +317,277 @@ ANTHROPIC: Examples = {
                 "role": "assistant",
                 "content": [
                     {"type": "text", "text": "Hi"},
-                    {"type": "tool_use", "id": "t1", "name": "f", "input": {"a": 1}},
+                    {"type": "tool_use", "id": "t1", "name": "f", "input": {"a": 1}, "caller": CALLED},
                 ],
                 "stop_reason": "tool_use",
+                "container": {"id": "c1"},
             },
         },
         [
             MessageStart("assistant", "m1"),
-            TextDelta("Hi", (0,)),
+            PartStart(TextPart("Hi", native={"type": "text"}, block=(0,))),
             BlockEnd(0),
-            *one_call(1, "t1", "f", Whole({"a": 1}), counts_blocks=True),
+            *one_call(
+                *(1, "t1", "f", Whole({"a": 1})),
+                counts_blocks=True,
+                native={"type": "tool_use", "id": "t1", "name": "f", "caller": CALLED},
+            ),
             BlockEnd(1),
+            MessageData("container", {"id": "c1"}),
             Finish("tool_calls", "tool_use"),
         ],
     ),
+    "message that was not streamed": (
+        {
+            "type": "message",
+            "id": "m1",
+            "role": "assistant",
+            "model": "m",
+            "content": [{"type": "thinking", "thinking": "Hm", "signature": "s"}, {"type": "text", "text": "Hi"}],
+            "stop_reason": "stop_sequence",
+            "stop_sequence": "END",
+            "usage": CACHED,
+        },
+        [
+            MessageStart("assistant", "m1", "m"),
+            PartStart(ReasoningPart("Hm", "s", native={"type": "thinking", "signature": "s"}, block=(0,))),
+            BlockEnd(0),
+            PartStart(TextPart("Hi", native={"type": "text"}, block=(1,))),
+            BlockEnd(1),
+            MessageData("stop_sequence", "END"),
+            Finish("stop", "stop_sequence"),
+            Usage(18, 1, None, CACHED),
+        ],
+    ),
     "message of no shape": ({"type": "message_start", "message": 5}, [Ignored("message")]),
+    "message with unknown fields": (
+        {"type": "message_start", "message": {"role": "assistant", "new": {"a": 1}}, "newer": 1},
+        [MessageStart("assistant"), MessageData("new", {"a": 1}), Ignored("newer")],
+    ),
     "text": (block_delta("text_delta", text="Hi"), [TextDelta("Hi", (1,))]),
-    "text starts": (block_start("text", text=""), []),
-    "text starts with text": (block_start("text", text="Hi"), [TextDelta("Hi", (1,))]),
+    "text starts": (block_start("text", text=""), [PartStart(TextPart(native={"type": "text"}, block=(1,)))]),
+    "text starts with text": (
+        block_start("text", text="Hi"),
+        [PartStart(TextPart("Hi", native={"type": "text"}, block=(1,)))],
+    ),
+    "text without citations": (
+        block_start("text", text="", citations=[]),
+        [PartStart(TextPart(native={"type": "text", "citations": []}, block=(1,)))],
+    ),
+    "text with citations": (
+        block_start("text", text="Hi", citations=[WEB, 5], new=[1]),
+        [
+            PartStart(
+                TextPart("Hi", (Citation("u", "t", "c", native=WEB),), None, False, {"type": "text", "new": [1]}, (1,))
+            ),
+            Ignored("citations"),
+        ],
+    ),
+    "text of no shape": (
+        block_start("text", text=5),
+        [PartStart(TextPart(native={"type": "text"}, block=(1,))), Ignored("text")],
+    ),
+    "citation of the web": (
+        block_delta("citations_delta", citation=WEB),
+        [PartData("citation", Citation("u", "t", "c", native=WEB), (1,))],
+    ),
+    "citation of a document": (
+        block_delta("citations_delta", citation=PAGES),
+        [PartData("citation", Citation(None, "d", "c", source_id="2", native=PAGES), (1,))],
+    ),
+    "citation of a search result": (
+        block_delta("citations_delta", citation=SEARCH),
+        [PartData("citation", Citation(source_id="s", native=SEARCH), (1,))],
+    ),
+    "citation of no shape": (block_delta("citations_delta", citation=5), [Ignored("citation")]),
     "thinking": (block_delta("thinking_delta", thinking="Hm"), [ReasoningDelta("Hm", (1,))]),
-    "thinking starts": (block_start("thinking", thinking="", signature=""), []),
+    "thinking with an estimate": (block_delta("thinking_delta", thinking="", estimated_tokens=50), []),
+    "thinking starts": (
+        block_start("thinking", thinking="", signature=""),
+        [PartStart(ReasoningPart(native={"type": "thinking", "signature": ""}, block=(1,)))],
+    ),
+    "signature": (
+        block_delta("signature_delta", signature="x"),
+        [PartData("signature", "x", (1,), {"signature": "x"})],
+    ),
+    "signature of no shape": (block_delta("signature_delta", signature=[1]), [Ignored("signature")]),
+    "thinking that is redacted": (
+        block_start("redacted_thinking", data="x"),
+        [PartStart(ReasoningPart(encrypted="x", native={"type": "redacted_thinking", "data": "x"}, block=(1,)))],
+    ),
     "call": (
         block_start("tool_use", id="t1", name="f", input={}),
-        one_call(1, "t1", "f", counts_blocks=True),
+        one_call(1, "t1", "f", counts_blocks=True, native={"type": "tool_use", "id": "t1", "name": "f"}),
     ),
     "call with its input": (
-        block_start("tool_use", id="t1", name="f", input={"a": 1}),
-        one_call(1, "t1", "f", Whole({"a": 1}), counts_blocks=True),
+        block_start("tool_use", id="t1", name="f", input={"a": 1}, toolset_name="x"),
+        one_call(
+            *(1, "t1", "f", Whole({"a": 1})),
+            counts_blocks=True,
+            native={"type": "tool_use", "id": "t1", "name": "f", "toolset_name": "x"},
+        ),
     ),
     "tool that the provider runs": (
         block_start("server_tool_use", id="t1", name="web_search", input={}),
-        [ToolCallDelta(1, "t1", "web_search", None, "server", counts_blocks=True)],
+        one_call(
+            *(1, "t1", "web_search"),
+            kind="server",
+            counts_blocks=True,
+            native={"type": "server_tool_use", "id": "t1", "name": "web_search"},
+        ),
+    ),
+    "tool of another server": (
+        block_start("mcp_tool_use", id="t1", name="f", input={}, server_name="x"),
+        one_call(
+            *(1, "t1", "f"),
+            kind="server",
+            counts_blocks=True,
+            native={"type": "mcp_tool_use", "id": "t1", "name": "f", "server_name": "x"},
+        ),
     ),
     "input": (
         block_delta("input_json_delta", partial_json='{"a'),
         [ToolCallDelta(1, None, None, '{"a', counts_blocks=True)],
     ),
-    "result of a tool": (block_start("web_search_tool_result"), [Ignored("web_search_tool_result", True)]),
-    "block unknown": (block_start("new"), [Ignored("new")]),
+    "result of a tool": (
+        block_start("web_search_tool_result", tool_use_id="t1", content=[{"encrypted_content": "x"}], caller=CALLED),
+        [
+            PartStart(
+                ToolResultPart(
+                    *("t1", "web_search", [{"encrypted_content": "x"}], False),
+                    native={"type": "web_search_tool_result", "tool_use_id": "t1", "caller": CALLED},
+                    block=(1,),
+                )
+            )
+        ],
+    ),
+    "result without content": (
+        block_start("web_search_tool_result"),
+        [PartStart(ToolResultPart(name="web_search", native={"type": "web_search_tool_result"}, block=(1,)))],
+    ),
+    "result that is an error": (
+        block_start("web_fetch_tool_result", tool_use_id="t1", content={"type": "web_fetch_tool_result_error"}),
+        [
+            PartStart(
+                ToolResultPart(
+                    *("t1", "web_fetch", {"type": "web_fetch_tool_result_error"}, True),
+                    native={"type": "web_fetch_tool_result", "tool_use_id": "t1"},
+                    block=(1,),
+                )
+            )
+        ],
+    ),
+    "result of another server": (
+        block_start("mcp_tool_result", tool_use_id="t1", content="no", is_error=True),
+        [
+            PartStart(
+                ToolResultPart(
+                    *("t1", None, "no", True),
+                    native={"type": "mcp_tool_result", "tool_use_id": "t1", "is_error": True},
+                    block=(1,),
+                )
+            )
+        ],
+    ),
+    "file": (
+        block_start("container_upload", file_id="f1"),
+        [PartStart(FilePart(file_id="f1", native={"type": "container_upload", "file_id": "f1"}, block=(1,)))],
+    ),
+    "compaction starts": (
+        block_start("compaction", content=None),
+        [PartStart(OpaquePart("compaction", native={"type": "compaction", "content": None}, block=(1,)))],
+    ),
+    "compaction": (
+        block_delta("compaction_delta", content="c", encrypted_content=None),
+        [PartData("", None, (1,), {"content": "c", "encrypted_content": None})],
+    ),
+    "fallback": (
+        block_start("fallback", **{"from": {"model": "a"}, "to": {"model": "b"}}),
+        [
+            PartStart(
+                OpaquePart(
+                    "fallback",
+                    native={"type": "fallback", "from": {"model": "a"}, "to": {"model": "b"}},
+                    block=(1,),
+                )
+            )
+        ],
+    ),
+    "block unknown": (
+        block_start("new", id="n1", data={"a": [None]}),
+        [
+            PartStart(OpaquePart("new", "n1", native={"type": "new", "id": "n1", "data": {"a": [None]}}, block=(1,))),
+            Ignored("new"),
+        ],
+    ),
     "block of no shape": ({"type": "content_block_start"}, [Ignored("content_block")]),
-    "signature": (block_delta("signature_delta", signature="x"), [Ignored("signature_delta", True)]),
+    "block without a type": (
+        {"type": "content_block_start", "index": 1, "content_block": {"text": "Hi"}},
+        [Ignored("content_block")],
+    ),
     "delta unknown": (block_delta("new"), [Ignored("new")]),
     "delta of no shape": ({"type": "content_block_delta", "delta": 5}, [Ignored("delta")]),
+    "delta with unknown fields": (
+        {**block_delta("text_delta", text="Hi", new=1, newer=None), "newest": 2},
+        [TextDelta("Hi", (1,)), Ignored("new"), Ignored("newest")],
+    ),
     "block ends": ({"type": "content_block_stop", "index": 1}, [BlockEnd(1)]),
+    "block ends in the helper": (
+        {"type": "content_block_stop", "index": 1, "content_block": {"type": "text", "text": "Hi"}},
+        [BlockEnd(1)],
+    ),
+    "block ends with unknown fields": (
+        {"type": "content_block_stop", "index": 1, "new": 1},
+        [BlockEnd(1), Ignored("new")],
+    ),
     "message delta": (
         {"type": "message_delta", "delta": {"stop_reason": "max_tokens"}, "usage": {"output_tokens": 9}},
         [Finish("length", "max_tokens"), Usage(None, 9, None, {"output_tokens": 9})],
     ),
-    "refusal": (
-        {"type": "message_delta", "delta": {"stop_reason": "refusal"}},
-        [Finish("refusal", "refusal")],
+    "message delta with cached tokens": (
+        used(cache_read_input_tokens=5, output_tokens=9),
+        [
+            Usage(
+                input_tokens=5,
+                output_tokens=9,
+                raw={"cache_read_input_tokens": 5, "output_tokens": 9},
+                input_names=("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"),
+            )
+        ],
     ),
-    "pause": ({"type": "message_delta", "delta": {"stop_reason": "pause_turn"}}, [Finish("other", "pause_turn")]),
+    "message delta with more": (
+        {
+            "type": "message_delta",
+            "delta": {"stop_reason": "end_turn", "stop_sequence": None, "container": {"id": "c1"}, "new": 1},
+            "context_management": {"applied_edits": []},
+        },
+        [
+            Finish("stop", "end_turn"),
+            MessageData("container", {"id": "c1"}),
+            MessageData("new", 1),
+            MessageData("context_management", {"applied_edits": []}),
+        ],
+    ),
+    "message delta of no shape": ({"type": "message_delta", "delta": 5}, [Ignored("delta")]),
+    "refusal": (
+        {"type": "message_delta", "delta": {"stop_reason": "refusal", "stop_details": {"category": "x"}}},
+        [Finish("refusal", "refusal"), MessageData("stop_details", {"category": "x"})],
+    ),
+    "pause": ({"type": "message_delta", "delta": {"stop_reason": "pause_turn"}}, [Finish("paused", "pause_turn")]),
     "ping": ({"type": "ping"}, []),
+    "ping with unknown fields": ({"type": "ping", "new": 1}, [Ignored("new")]),
     "message stop": ({"type": "message_stop"}, []),
+    "message stop of another server": (
+        {"type": "message_stop", "amazon-bedrock-invocationMetrics": {"inputTokenCount": 1}},
+        [MessageData("amazon-bedrock-invocationMetrics", {"inputTokenCount": 1})],
+    ),
     "event of the helper": ({"type": "text", "text": "Hi", "snapshot": "Hi"}, []),
     "error": (
-        {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}},
-        [ProviderError("Overloaded", "overloaded_error", {"type": "overloaded_error", "message": "Overloaded"})],
+        {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}, "request_id": "r1"},
+        [
+            ProviderError("Overloaded", "overloaded_error", {"type": "overloaded_error", "message": "Overloaded"}),
+            MessageData("request_id", "r1"),
+        ],
     ),
     "event unknown": ({"type": "new"}, [Ignored("new")]),
     "something else": ({"new": 1}, [Ignored("chunk")]),
@@ -533,40 +760,177 @@ CONVERSE_USAGE: dict[str, object] = {
     "outputTokens": 2,
     "totalTokens": 17,
 }
+PLACED = {
+    "title": "t",
+    "sourceContent": [{"text": "c"}, {"text": "d"}],
+    "location": {"documentPage": {"documentIndex": 2}},
+}
+LINKED = {"source": "s", "location": {"web": {"url": "u"}}}
+
+
+def started(kind: str, **fields: Any) -> Any:
+    return converse_start({kind: fields})
+
+
+def converse_body(*content: Any, **fields: Any) -> Any:
+    return {"output": {"message": {"role": "assistant", "content": [*content]}}, "stopReason": "end_turn", **fields}
+
+
+def converse_read(*deltas: Delta) -> list[Delta]:
+    return [MessageStart("assistant"), *deltas, BlockEnd(0), Finish("stop", "end_turn")]
+
+
 BEDROCK: Examples = {
-    "message start": ({"messageStart": {"role": "assistant"}}, [MessageStart("assistant")]),
+    "message start": ({"messageStart": {"role": "assistant", "p": "abc"}}, [MessageStart("assistant")]),
     "text": (converse({"text": "Hi"}), [TextDelta("Hi", (1,))]),
+    "text with padding": (
+        {"contentBlockDelta": {"contentBlockIndex": 1, "delta": {"text": "Hi"}, "p": "abc", "new": 1}},
+        [TextDelta("Hi", (1,)), Ignored("new")],
+    ),
     "text starts": (converse_start({}), []),
     "reasoning": (converse({"reasoningContent": {"text": "Hm"}}), [ReasoningDelta("Hm", (1,))]),
-    "signature": (converse({"reasoningContent": {"signature": "x"}}), [Ignored("signature", True)]),
+    "signature": (
+        converse({"reasoningContent": {"signature": "x"}}),
+        [PartStart(ReasoningPart(block=(1,))), PartData("more_signature", "x", (1,))],
+    ),
+    "reasoning that is redacted": (
+        converse({"reasoningContent": {"redactedContent": b"x"}}),
+        [PartStart(ReasoningPart(block=(1,))), PartData("more_encrypted", b"x", (1,))],
+    ),
+    "reasoning that is redacted, in JSON": (
+        converse({"reasoningContent": {"redactedContent": "eA=="}}),
+        [PartStart(ReasoningPart(block=(1,))), PartData("more_encrypted", "eA==", (1,))],
+    ),
     "reasoning of no shape": (converse({"reasoningContent": "Hm"}), [Ignored("reasoningContent")]),
+    "reasoning unknown": (converse({"reasoningContent": {"new": 1}}), [Ignored("new")]),
     "call": (
-        converse_start({"toolUse": {"toolUseId": "t1", "name": "f"}}),
-        one_call(1, "t1", "f", counts_blocks=True),
+        started("toolUse", toolUseId="t1", name="f"),
+        one_call(1, "t1", "f", counts_blocks=True, native={"toolUseId": "t1", "name": "f"}),
     ),
     "tool that the provider runs": (
-        converse_start({"toolUse": {"toolUseId": "t1", "name": "f", "type": "server_tool_use"}}),
-        [ToolCallDelta(1, "t1", "f", None, "server", counts_blocks=True)],
+        started("toolUse", toolUseId="t1", name="f", type="server_tool_use"),
+        one_call(
+            *(1, "t1", "f"),
+            kind="server",
+            counts_blocks=True,
+            native={"toolUseId": "t1", "name": "f", "type": "server_tool_use"},
+        ),
     ),
-    "result of a tool": (converse_start({"toolResult": {"toolUseId": "t1"}}), [Ignored("toolResult", True)]),
+    "result of a tool starts": (
+        started("toolResult", toolUseId="t1", type="x", status="error"),
+        [
+            PartStart(
+                ToolResultPart(
+                    *("t1", None, [], True),
+                    native={"toolUseId": "t1", "type": "x", "status": "error"},
+                    block=(1,),
+                )
+            )
+        ],
+    ),
+    "result of a tool": (
+        converse({"toolResult": [{"json": {"a": 1}}, {"text": "x"}]}),
+        [PartData("more_output", [{"json": {"a": 1}}, {"text": "x"}], (1,))],
+    ),
+    "image starts": (
+        started("image", format="png"),
+        [PartStart(FilePart("image/png", native={"format": "png"}, block=(1,)))],
+    ),
+    "image": (converse({"image": {"source": {"bytes": b"x"}}}), [PartData("data", b"x", (1,))]),
+    "image elsewhere": (
+        converse({"image": {"source": {"s3Location": {"uri": "s3://x"}}}}),
+        [PartData("url", "s3://x", (1,), {"source": {"s3Location": {"uri": "s3://x"}}})],
+    ),
+    "image that failed": (
+        converse({"image": {"error": {"message": "no"}}}),
+        [PartData("", None, (1,), {"error": {"message": "no"}})],
+    ),
+    "image of no shape": (converse({"image": 5}), [Ignored("image")]),
     "start of no shape": (converse_start(5), [Ignored("start")]),
+    "start unknown": (
+        started("new", a=1),
+        [PartStart(OpaquePart("new", native={"new": {"a": 1}}, block=(1,))), Ignored("new")],
+    ),
     "input": (converse({"toolUse": {"input": '{"a'}}), [ToolCallDelta(1, None, None, '{"a', counts_blocks=True)]),
     "input of no shape": (converse({"toolUse": 5}), [Ignored("toolUse")]),
-    "citation": (converse({"citation": {"title": "x"}}), [Ignored("citation", True)]),
+    "citation": (
+        converse({"citation": PLACED}),
+        [
+            PartStart(TextPart(block=(1,))),
+            PartData("citation", Citation(None, "t", "cd", source_id="2", native=PLACED), (1,)),
+        ],
+    ),
+    "citation of no shape": (converse({"citation": 5}), [Ignored("citation")]),
     "delta unknown": (converse({"new": 1}), [Ignored("new")]),
+    "delta of no shape": (converse(5), [Ignored("delta")]),
     "block ends": ({"contentBlockStop": {"contentBlockIndex": 1}}, [BlockEnd(1)]),
     "message stop": (
-        {"messageStop": {"stopReason": "content_filtered"}},
-        [Finish("content_filter", "content_filtered")],
+        {"messageStop": {"stopReason": "content_filtered", "additionalModelResponseFields": {"a": 1}}},
+        [Finish("content_filter", "content_filtered"), MessageData("additionalModelResponseFields", {"a": 1})],
     ),
     "metadata": (
         {"metadata": {"usage": CONVERSE_USAGE}},
         [Usage(15, 2, 17, CONVERSE_USAGE)],
     ),
-    "metadata without usage": ({"metadata": {"metrics": {"latencyMs": 1}}}, []),
+    "metadata without usage": (
+        {"metadata": {"metrics": {"latencyMs": 1}, "trace": {"a": {}}}},
+        [MessageData("metrics", {"latencyMs": 1}), MessageData("trace", {"a": {}})],
+    ),
     "exception": (
         {"throttlingException": {"message": "slow down"}},
         [ProviderError("slow down", "throttlingException", {"message": "slow down"})],
+    ),
+    "message that was not streamed": (
+        converse_body({"text": "Hi"}, usage=CONVERSE_USAGE, metrics={"latencyMs": 1}, ResponseMetadata={"a": 1}),
+        [
+            *converse_read(PartStart(TextPart("Hi", block=(0,)))),
+            MessageData("metrics", {"latencyMs": 1}),
+            Usage(15, 2, 17, CONVERSE_USAGE),
+        ],
+    ),
+    "call that was not streamed": (
+        converse_body({"toolUse": {"toolUseId": "t1", "name": "f", "input": {"a": 1}}}),
+        converse_read(
+            *one_call(*(0, "t1", "f", Whole({"a": 1})), counts_blocks=True, native={"toolUseId": "t1", "name": "f"})
+        ),
+    ),
+    "reasoning that was not streamed": (
+        converse_body({"reasoningContent": {"reasoningText": {"text": "Hm", "signature": "s"}}}),
+        converse_read(PartStart(ReasoningPart("Hm", "s", block=(0,)))),
+    ),
+    "redacted reasoning that was not streamed": (
+        converse_body({"reasoningContent": {"redactedContent": b"x"}}),
+        converse_read(PartStart(ReasoningPart(encrypted=b"x", block=(0,)))),
+    ),
+    "result that was not streamed": (
+        converse_body({"toolResult": {"toolUseId": "t1", "content": [{"text": "x"}]}}),
+        converse_read(PartStart(ToolResultPart("t1", None, [{"text": "x"}], native={"toolUseId": "t1"}, block=(0,)))),
+    ),
+    "citations that were not streamed": (
+        converse_body({"citationsContent": {"content": [{"text": "a"}, {"text": "b"}], "citations": [LINKED, 5]}}),
+        converse_read(
+            PartStart(
+                TextPart(
+                    "ab",
+                    (Citation("u", source_id="s", native=LINKED),),
+                    native={"content": [{"text": "a"}, {"text": "b"}]},
+                    block=(0,),
+                )
+            ),
+            Ignored("citations"),
+        ),
+    ),
+    "image that was not streamed": (
+        converse_body({"image": {"format": "png", "source": {"bytes": b"x"}}}),
+        converse_read(PartStart(FilePart("image/png", b"x", native={"format": "png"}, block=(0,)))),
+    ),
+    "block unknown": (
+        converse_body({"new": {"a": b"x"}}),
+        converse_read(PartStart(OpaquePart("new", native={"new": {"a": b"x"}}, block=(0,))), Ignored("new")),
+    ),
+    "blocks of no shape": (
+        {"output": {"message": {"content": [{"text": 5}]}, "new": 1}, "stopReason": None},
+        [MessageStart(), Ignored("text"), BlockEnd(0), Ignored("new")],
     ),
     "event of no shape": ({"messageStop": 5}, [Ignored("messageStop")]),
     "event unknown": ({"new": {"a": 1}}, [Ignored("new")]),

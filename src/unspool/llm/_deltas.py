@@ -290,7 +290,8 @@ class PartData(Delta):
     """A field of the part in this block, whole. `name` is the field of the part; it is empty for native fields alone.
 
     A "citation" is added to the citations of the part, "data" to the data of a file, and "transcript" to its
-    transcript; every other value replaces the one before. `native` has fields of the provider's own block: they
+    transcript; so are "more_signature", "more_encrypted" and "more_output" (a list of items). Every other value
+    replaces the one before. `native` has fields of the provider's own block: they
     replace those that came before. An empty block means the last part.
     """
 
@@ -359,11 +360,12 @@ class Usage(Delta):
     """Tokens counted so far; None if this chunk has no such count. A later count replaces an earlier one.
 
     In all formats, input includes cached tokens and output includes reasoning, if the provider reports them. `raw` is
-    the provider's own record.
+    the provider's own record. `input_names` are the counts in it that add up to the input, for chunks that may have
+    only some of them: `over` adds them up.
     """
 
-    __slots__ = ("input_tokens", "output_tokens", "raw", "told_total")
-    __match_args__ = ("input_tokens", "output_tokens", "told_total", "raw")
+    __slots__ = ("input_names", "input_tokens", "output_tokens", "raw", "told_total")
+    __match_args__ = ("input_tokens", "output_tokens", "told_total", "raw", "input_names")
 
     def __init__(
         self,
@@ -371,11 +373,13 @@ class Usage(Delta):
         output_tokens: int | None = None,
         told_total: int | None = None,
         raw: dict[str, object] | None = None,
+        input_names: tuple[str, ...] = (),
     ) -> None:
         self.input_tokens: Final = input_tokens
         self.output_tokens: Final = output_tokens
         self.told_total: Final = told_total
         self.raw: Final[dict[str, object]] = {} if raw is None else raw
+        self.input_names: Final = input_names
 
     @property
     def total_tokens(self) -> int | None:
@@ -385,15 +389,25 @@ class Usage(Delta):
         return self.input_tokens + self.output_tokens
 
     def over(self, older: Usage | None) -> Usage:
-        """Return these counts, with the counts of `older` where these have none."""
-        if older is None:
+        """Return these counts, with the counts of `older` where these have none or a null."""
+        if older is None and not self.input_names:
             return self
-        return Usage(
-            older.input_tokens if self.input_tokens is None else self.input_tokens,
-            older.output_tokens if self.output_tokens is None else self.output_tokens,
-            older.told_total if self.told_total is None else self.told_total,
-            {**older.raw, **self.raw},
-        )
+        raw = self.raw
+        read, written, total = self.input_tokens, self.output_tokens, self.told_total
+        if older is not None:
+            known = older.raw
+            raw = {**known, **{name: count for name, count in raw.items() if count is not None or name not in known}}
+            read = older.input_tokens if read is None else read
+            written = older.output_tokens if written is None else written
+            total = older.told_total if total is None else total
+        counts = [count for name in self.input_names if (count := _whole_number(raw.get(name))) is not None]
+        return Usage(sum(counts) if counts else read, written, total, raw)
+
+
+def _whole_number(value: object) -> int | None:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return int(value) if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 @final

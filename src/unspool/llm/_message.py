@@ -492,7 +492,9 @@ class MessageState:
             elif not (is_left_out and isinstance(part, ReasoningPart)):
                 parts.append((number, part))
         is_own = self._format is None or self._format == written
-        return Turn(parts, self._format, is_own=is_own, native=self._native, ids=_made_ids(self.tool_calls)), writer
+        ids = _made_ids(self.tool_calls)
+        reason = self.finish_reason
+        return Turn(parts, self._format, is_own=is_own, native=self._native, ids=ids, finish_reason=reason), writer
 
     # ---- saving ----
 

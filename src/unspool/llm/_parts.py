@@ -302,11 +302,16 @@ class ReasoningPart(WrittenPart):
         )
 
     def with_data(self, name: str, value: object, native: Mapping[str, object] | None) -> ReasoningPart:
-        """Return the part with another signature, encrypted form or id."""
+        """Return the part with another signature, encrypted form or id, or with more of the first two."""
+        signature, encrypted = self.signature, self.encrypted
+        if isinstance(value, str) and name in {"signature", "more_signature"}:
+            signature = value if name == "signature" else (signature or "") + value
+        elif isinstance(value, (str, bytes)) and name in {"encrypted", "more_encrypted"}:
+            encrypted = value if name == "encrypted" or encrypted is None else _joined(encrypted, value)
         return ReasoningPart(
             self._text,
-            value if name == "signature" and isinstance(value, str) else self.signature,
-            value if name == "encrypted" and isinstance(value, (str, bytes)) else self.encrypted,
+            signature,
+            encrypted,
             value if name == "is_summary" and isinstance(value, bool) else self.is_summary,
             value if name == "id" and isinstance(value, str) else self.id,
             self.is_complete,
@@ -412,11 +417,17 @@ class ToolResultPart(Part):
         )
 
     def with_data(self, name: str, value: object, native: Mapping[str, object] | None) -> ToolResultPart:
-        """Return the part with another output, error flag, name or id."""
+        """Return the part with another output, error flag, name or id, or with more items of the output."""
+        output: Any = self.output
+        if name == "output":
+            output = value
+        elif name == "more_output" and isinstance(value, list):
+            more = cast("list[object]", value)
+            output = [*cast("list[object]", output), *more] if isinstance(output, list) else more
         return ToolResultPart(
             value if name == "call_id" and isinstance(value, str) else self.call_id,
             value if name == "name" and isinstance(value, str) else self.name,
-            value if name == "output" else self.output,
+            output,
             value if name == "is_error" and isinstance(value, bool) else self.is_error,
             value if name == "id" and isinstance(value, str) else self.id,
             self.is_complete,
@@ -525,6 +536,17 @@ class FilePart(Part):
             self.block,
             (pieces, size),
         )
+
+
+def _joined(data: str | bytes, more: str | bytes) -> str | bytes:
+    """Return data with more data: bytes, or base64 text if both are text. Each text is base64 of its own."""
+    if isinstance(data, str) and isinstance(more, str):
+        return (
+            data + more
+            if len(data) % 4 == 0 and data[-1:] != "="
+            else base64.b64encode(_decoded(data) + _decoded(more)).decode("ascii")
+        )
+    return (_decoded(data) if isinstance(data, str) else data) + (_decoded(more) if isinstance(more, str) else more)
 
 
 def _decoded(piece: str) -> bytes:

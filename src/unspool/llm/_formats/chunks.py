@@ -15,7 +15,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final, cast
 
 from ..._missing import MISSING
-from .._deltas import Finish, Ignored, ProviderError, ToolCallDelta, Usage, Whole
+from .._deltas import Finish, Ignored, MessageData, ProviderError, ToolCallDelta, Usage, Whole
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -31,11 +31,14 @@ __all__ = [
     "failure",
     "finish",
     "get",
+    "has_more",
     "index",
     "is_record",
     "items",
     "leftovers",
+    "message_data",
     "names",
+    "native",
     "number",
     "plain",
     "says",
@@ -188,8 +191,11 @@ def _sequence(value: object) -> Sequence[object] | None:
     return None
 
 
-def plain(value: object) -> object:
-    """Return a copy in plain JSON data; `MISSING` if it is nested too deeply, or contains itself."""
+def plain(value: object, keeps_bytes: bool = True) -> object:
+    """Return a copy in plain JSON data; `MISSING` if it is nested too deeply, or contains itself.
+
+    The fields of an object get the names that they have on the wire. Bytes stay bytes unless `keeps_bytes` is false.
+    """
     root: list[Any] = [None]
     waiting: list[tuple[object, int, Any, str | int]] = [(value, 0, root, 0)]
     while waiting:
@@ -202,19 +208,47 @@ def plain(value: object) -> object:
             copy = [None] * len(sequence)
             waiting.extend([(item, depth + 1, copy, at) for at, item in enumerate(sequence)])
         elif is_record(inner):
-            copy = dict.fromkeys(names(inner))
-            waiting.extend([(get(inner, name), depth + 1, copy, name) for name in names(inner)])
+            fields = _wire_names(inner)
+            copy = dict.fromkeys(fields.values())
+            waiting.extend([(get(inner, name), depth + 1, copy, known) for name, known in fields.items()])
         else:
-            copy = _scalar(inner)
+            copy = _scalar(inner, keeps_bytes)
         parent[key] = copy
     return cast("object", root[0])
 
 
-def _scalar(value: object) -> object:
+def _scalar(value: object, keeps_bytes: bool) -> object:
     if value is None or isinstance(value, (bool, int, float)):
         return value
+    if keeps_bytes and isinstance(value, (bytes, bytearray)):
+        return bytes(value)
     text = _text(value)
     return repr(value) if text is None else text
+
+
+def _wire_names(source: object) -> dict[str, str]:
+    """Return the names of the fields, each with its name on the wire: a model of pydantic has `from_` for "from"."""
+    found = names(source)
+    models: object = None if _kind(source) == MAPPING else getattr(type(source), "model_fields", None)
+    if not isinstance(models, dict):
+        return {name: name for name in found}
+    declared = cast("dict[str, object]", models)
+    aliases = {name: _alias(declared.get(name)) or name for name in found}
+    return aliases if len(set(aliases.values())) == len(aliases) else {name: name for name in found}
+
+
+def _alias(field: object) -> str | None:
+    for name in ("serialization_alias", "alias"):
+        alias = getattr(field, name, None)
+        if isinstance(alias, str):
+            return alias
+    return None
+
+
+def native(source: object, left_out: Collection[str] = ()) -> dict[str, object]:
+    """Return the fields of a record in plain data, without those named here: a block without the fields that grow."""
+    copies = {known: plain(get(source, name)) for name, known in _wire_names(source).items() if known not in left_out}
+    return {name: copy for name, copy in copies.items() if copy is not MISSING}
 
 
 # ---- deltas ------------------------------------------------------------------------------------------
@@ -250,6 +284,8 @@ def call(
     is_done: bool = False,
     counts_blocks: bool = False,
     choice: int = 0,
+    signature: str | None = None,
+    native: dict[str, object] | None = None,
 ) -> list[Delta]:
     """Make the delta of a tool call. The field holds its arguments: a piece of text, or all of them as an object."""
     value = get(source, name)
@@ -258,10 +294,12 @@ def call(
     if text is not None:
         arguments = Whole(text) if is_whole else text
     else:
-        copy = plain(value)
+        copy = plain(value, keeps_bytes=False)
         if isinstance(copy, (dict, list)):
             arguments = Whole(cast("object", copy))
-    found: list[Delta] = [ToolCallDelta(index, id, tool, arguments, kind, is_done, counts_blocks, choice)]
+    found: list[Delta] = [
+        ToolCallDelta(index, id, tool, arguments, kind, is_done, counts_blocks, choice, signature, native)
+    ]
     if arguments is None and says(value):
         found.append(Ignored(name))
     return found
@@ -285,12 +323,19 @@ def finish(
     return [Finish(reasons.get(raw.lower(), "other"), raw, choice)] if raw else []
 
 
-def usage(source: object, read: int | None, written: int | None, total: int | None = None) -> list[Delta]:
+def usage(
+    source: object,
+    read: int | None,
+    written: int | None,
+    total: int | None = None,
+    input_names: tuple[str, ...] = (),
+) -> list[Delta]:
     """Make a `Usage` if there is any count."""
     if read is None and written is None and total is None:
         return []
-    raw = plain(source)
-    return [Usage(read, written, total, cast("dict[str, object]", raw) if isinstance(raw, dict) else None)]
+    raw = plain(source, keeps_bytes=False)
+    fields = cast("dict[str, object]", raw) if isinstance(raw, dict) else None
+    return [Usage(read, written, total, fields, input_names)]
 
 
 def failure(error: object, code: str | None = None) -> list[Delta]:
@@ -307,9 +352,29 @@ def failure(error: object, code: str | None = None) -> list[Delta]:
     status = number(error, "status_code") or number(error, "status")
     if status is not None and code == str(status):
         status = None  # the code says it already
-    return [ProviderError(message or string(error, "message") or "", code, plain(error), status)]
+    return [ProviderError(message or string(error, "message") or "", code, plain(error, keeps_bytes=False), status)]
 
 
 def leftovers(source: object, read: Collection[str], known: Collection[str]) -> list[Delta]:
     """Make an `Ignored` for each field that was not read and carries information."""
     return [Ignored(name, name in known) for name in names(source) if name not in read and says(get(source, name))]
+
+
+def has_more(source: object, expected: int) -> bool:
+    """Tell whether a record may have other fields than the expected number of them.
+
+    This check is for deltas that come with every few characters: look at the fields themselves only if it says yes.
+    """
+    if type(source) is dict:
+        return len(cast("dict[object, object]", source)) != expected
+    extra: object = getattr(source, "__pydantic_extra__", MISSING)
+    return extra is MISSING or bool(extra)
+
+
+def message_data(source: object, read: Collection[str]) -> list[Delta]:
+    """Make a `MessageData` for each field that was not read. A null makes none."""
+    found: list[Delta] = []
+    for name, value in native(source, read).items():
+        if value is not None:
+            found.append(MessageData(name, value))
+    return found

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from .._calls import ToolCall
+    from .._deltas import FinishReason
     from .._parts import Part
 
 __all__ = ["CallResult", "Loss", "Lost", "RequestWriter", "Turn", "error_text", "plain_copy", "result_text"]
@@ -74,7 +75,7 @@ class CallResult(Record):
 class Turn:
     """The assistant's turn: its parts with their numbers, and the fields of the message that belong to no part."""
 
-    __slots__ = ("_ids", "format", "is_own", "losses", "native", "parts")
+    __slots__ = ("_ids", "finish_reason", "format", "is_own", "losses", "native", "parts")
 
     def __init__(
         self,
@@ -84,6 +85,7 @@ class Turn:
         is_own: bool,
         native: Mapping[str, object],
         ids: Mapping[int, str],
+        finish_reason: FinishReason | None = None,
     ) -> None:
         self.parts: Final = parts
         self.format: Final = format
@@ -91,6 +93,8 @@ class Turn:
         self.is_own: Final = is_own
         """The turn goes back in the format that it came in."""
         self.native: Final = native
+        self.finish_reason: Final = finish_reason
+        """Why the model stopped; None if the message was cut off."""
         self.losses: Final[list[Loss]] = []
         self._ids: Final = ids
 
