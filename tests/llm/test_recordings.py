@@ -15,10 +15,14 @@ from tests.support.standins import as_model, as_object
 from unspool import MISSING, Path
 from unspool.llm._deltas import (
     BlockEnd,
+    BlockStart,
     Delta,
     Finish,
     Ignored,
+    MessageData,
     MessageStart,
+    PartData,
+    PartStart,
     ProviderError,
     ReasoningDelta,
     RefusalDelta,
@@ -28,6 +32,7 @@ from unspool.llm._deltas import (
     Whole,
 )
 from unspool.llm._formats.registry import FORMATS, deltas_for, detect
+from unspool.llm._parts import ReasoningPart, RefusalPart, TextPart, WrittenPart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,6 +42,12 @@ RECORDINGS = readings.recordings()
 HERE = [pytest.param(path, id=f"{path.parent.name}/{path.stem}") for path in RECORDINGS]
 NOT_HERE = [pytest.param(None, id="recordings", marks=pytest.mark.skip(shared.NOT_HERE))]
 each_recording = pytest.mark.parametrize("recording", HERE or NOT_HERE)
+
+DELTA_OF: dict[type[WrittenPart], type[Delta]] = {
+    TextPart: TextDelta,
+    ReasoningPart: ReasoningDelta,
+    RefusalPart: RefusalDelta,
+}
 
 
 class Message:
@@ -64,8 +75,11 @@ class Message:
                 self.usage = delta.over(self.usage)
             case Finish():
                 self.finish = delta
+            case PartStart(WrittenPart() as part):
+                blocks = self.words[DELTA_OF[type(part)]]
+                blocks[part.block] = part.text if part.block else blocks.get((), "") + part.text
             case _:
-                assert isinstance(delta, MessageStart | Ignored)
+                assert isinstance(delta, MessageStart | Ignored | PartStart | PartData | BlockStart | MessageData)
 
     def call(self, delta: ToolCallDelta) -> list[ToolCallDelta]:
         """The deltas of the same call: by its index, or else the last one until another has a name."""
