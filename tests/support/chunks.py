@@ -718,7 +718,7 @@ INTERACTIONS: Examples = {
     ),
     "status": ({"event_type": "interaction.status_update", "status": "in_progress"}, []),
     "text starts": (step("start", step={"type": "model_output"}), []),
-    "text": (step("delta", delta={"type": "text", "text": "Hi"}), [TextDelta("Hi", (1,))]),
+    "text": (step("delta", delta={"type": "text", "text": "Hi"}), [TextDelta("Hi", ("step 1",))]),
     "thought": (
         step("delta", delta={"type": "thought_summary", "content": {"type": "text", "text": "Hm"}}),
         [ReasoningDelta("Hm", (1,))],
@@ -746,7 +746,7 @@ INTERACTIONS: Examples = {
     "signature without one": (step("delta", delta={"type": "thought_signature"}), []),
     "annotations": (
         step("delta", delta={"type": "text_annotation_delta", "annotations": [ANNOTATION]}),
-        [PartData("citation", Citation("https://a", "A", native=ANNOTATION), (1,))],
+        [PartData("citation", Citation("https://a", "A", native=ANNOTATION), ("step 1",))],
     ),
     "image": (
         step("delta", delta={"type": "image", "mime_type": "image/png", "data": "aGk="}),
@@ -757,7 +757,7 @@ INTERACTIONS: Examples = {
                     "aGk=",
                     is_complete=True,
                     native={"type": "image"},
-                    block=(1, "image", crc32(b"aGk=")),
+                    block=("step 1", "image", crc32(b"aGk=")),
                 )
             )
         ],
@@ -765,8 +765,8 @@ INTERACTIONS: Examples = {
     "audio": (
         step("delta", delta={"type": "audio", "mime_type": "audio/l16", "data": "aGk=", "sample_rate": 24000}),
         [
-            PartStart(FilePart("audio/l16", native={"type": "audio", "sample_rate": 24000}, block=(1, "audio"))),
-            PartData("data", "aGk=", (1, "audio")),
+            PartStart(FilePart("audio/l16", native={"type": "audio", "sample_rate": 24000}, block=("step 1", "audio"))),
+            PartData("data", "aGk=", ("step 1", "audio")),
         ],
     ),
     "call": (
@@ -803,6 +803,7 @@ INTERACTIONS: Examples = {
             ToolCallDelta(
                 1,
                 arguments=Whole({"queries": ["x"]}),
+                is_done=True,
                 counts_blocks=True,
                 signature="x",
                 native={"signature": "x"},
@@ -881,15 +882,15 @@ INTERACTIONS: Examples = {
                     "\u00e4A",
                     (Citation("https://a", "A", None, 1, 2, native=ANNOTATION),),
                     is_complete=True,
-                    block=(2,),
+                    block=("step 2", 0),
                 )
             ),
             BlockEnd(2),
-            PartStart(TextPart("a", is_complete=True, block=(3, 0))),
-            PartStart(FilePart(url="u", is_complete=True, native={"type": "image"}, block=(3, 1))),
-            PartStart(TextPart("b", is_complete=True, block=(3, 2))),
+            PartStart(TextPart("a", is_complete=True, block=("step 3", 0))),
+            PartStart(FilePart(url="u", is_complete=True, native={"type": "image"}, block=("step 3", 1))),
+            PartStart(TextPart("b", is_complete=True, block=("step 3", 2))),
             BlockEnd(3),
-            *one_call(4, "f1", "f", Whole({}), counts_blocks=True),
+            *one_call(4, "f1", "f", Whole({}), is_done=True, counts_blocks=True),
             BlockEnd(4),
             Finish("stop", "completed"),
             Ignored("input", True),
@@ -906,7 +907,7 @@ INTERACTIONS: Examples = {
     ),
     "usage of a delta": (
         step("delta", delta={"type": "text", "text": "Hi"}, metadata={"total_usage": INTERACTION_USAGE}),
-        [TextDelta("Hi", (1,)), Usage(11, 5, 16, INTERACTION_USAGE)],
+        [TextDelta("Hi", ("step 1",)), Usage(11, 5, 16, INTERACTION_USAGE)],
     ),
     "data of the interaction": (
         {
@@ -925,7 +926,7 @@ INTERACTIONS: Examples = {
     ),
     "step of no shape": (step("start"), [Ignored("step")]),
     "delta unknown": (step("delta", delta={"type": "new"}), [Ignored("new")]),
-    "step ends": (step("stop"), [BlockEnd(1)]),
+    "step ends": (step("stop"), [BlockEnd(1), BlockEnd(block=("step 1",))]),
     "completed": (
         {
             "event_type": "interaction.completed",

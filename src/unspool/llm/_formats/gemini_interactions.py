@@ -1,8 +1,8 @@
 """Gemini's Interactions API, streamed or whole.
 
-The index numbers the steps of the interaction. A thought, a call and a result are one part each. The content of a
-"model_output" is one text, and one part for each file; a whole step with several texts has one part for each. The end
-of a step does not name its type, so it becomes a `BlockEnd`.
+The index numbers the steps of the interaction. A thought, a call and a result are one part each. A "model_output" has
+texts and files, which its deltas do not number: text goes on until a file comes. The end of a step does not name its
+type, so it becomes a `BlockEnd` for both.
 
 Arguments of functions are pieces of text; the start of a call has an empty object in their place. A tool that Google
 runs is a pair of steps, "<tool>_call" and "<tool>_result". Deltas of these steps repeat the type and hold whole fields.
@@ -104,7 +104,7 @@ def deltas(chunk: object) -> list[Delta]:
     if kind == "step.start":
         return _step(get(chunk, "step"), index(chunk, "index"), block(chunk, "index"), False) + _others(chunk)
     if kind == "step.stop":
-        found: list[Delta] = [BlockEnd(index(chunk, "index"))]
+        found: list[Delta] = [BlockEnd(index(chunk, "index")), BlockEnd(block=_output(block(chunk, "index")))]
         return found + _usage(get(chunk, "usage")) + _others(chunk, STOP_READ, known=frozenset({"step_usage"}))
     if kind == "interaction.status_update":
         return _update(chunk)
@@ -113,7 +113,7 @@ def deltas(chunk: object) -> list[Delta]:
         found = [MessageStart("assistant", string(interaction, "id") or None, string(interaction, "model") or None)]
         return found + _others(interaction, INTERACTION_READ, INTERACTION_DATA, REPEATED) + _others(chunk)
     if kind == "interaction.completed":
-        return _interaction(interaction) + _others(chunk)
+        return _completed(interaction) + _others(chunk)
     if kind == "chunk" and _is_interaction(chunk):
         return _interaction(chunk)
     failed = failure(get(chunk, "error"))
@@ -159,20 +159,29 @@ def _update(chunk: object) -> list[Delta]:
 
 
 def _interaction(interaction: object) -> list[Delta]:
-    """Return an interaction at its end, with its steps if they are there."""
+    """Return a whole interaction."""
     named, model = string(interaction, "id") or None, string(interaction, "model") or None
-    found: list[Delta] = []
+    found: list[Delta] = [MessageStart("assistant", named, model)]
     steps = [step for step in items(interaction, "steps") if string(step, "type") != "user_input"]
-    if named or model or steps:
-        found.append(MessageStart("assistant", named, model))
     for at, step in enumerate(steps):
         found += _step(step, at, (at,), True)
         found.append(BlockEnd(at))
-    found += finish(interaction, "status", REASONS) + _usage(get(interaction, "usage"))
+    return found + _end(interaction, INTERACTION_READ)
+
+
+def _completed(interaction: object) -> list[Delta]:
+    """Return the end of a streamed interaction. Its steps came before."""
+    named, model = string(interaction, "id") or None, string(interaction, "model") or None
+    found: list[Delta] = [MessageStart("assistant", named, model)] if named or model else []
+    return found + _end(interaction, INTERACTION_READ - {"steps"})
+
+
+def _end(interaction: object, read: frozenset[str]) -> list[Delta]:
+    found = finish(interaction, "status", REASONS) + _usage(get(interaction, "usage"))
     found += failure(get(interaction, "error"))
     for error in items(interaction, "errors"):
         found += failure(error)
-    return found + _others(interaction, INTERACTION_READ, INTERACTION_DATA, REPEATED)
+    return found + _others(interaction, read, INTERACTION_DATA, REPEATED)
 
 
 # ---- steps -------------------------------------------------------------------------------------------
@@ -196,6 +205,11 @@ def _step(step: object, at: Index, place: Block, is_whole: bool) -> list[Delta]:
     if kind.endswith(RESULT):
         return _result(step, kind, place)
     return [PartStart(OpaquePart(kind, string(step, "id"), False, _rest(step), place))]
+
+
+def _output(place: Block) -> Block:
+    """Return the block of the text in a "model_output": the name of the step, because no delta numbers its texts."""
+    return (f"step {place[0]}",) if place else ()
 
 
 def _rest(source: object, *without: str) -> dict[str, object]:
@@ -234,15 +248,16 @@ def _thought(step: object, place: Block) -> list[Delta]:
 def _model_output(step: object, place: Block, is_whole: bool) -> list[Delta]:
     found: list[Delta] = []
     contents = items(step, "content")
-    is_single = sum(string(content, "type") == "text" for content in contents) == 1
+    place = _output(place)
     for n, content in enumerate(contents):
         kind = string(content, "type") or ""
         if kind == "text":
             text = string(content, "text") or ""
             citations = tuple([_citation(each, text) for each in items(content, "annotations")])
             native = _rest(content, "type", "text", "annotations") or None
-            at = place if is_single else (*place, n)
-            found.append(PartStart(TextPart(text, citations, None, is_whole, native, at)))
+            found.append(
+                PartStart(TextPart(text, citations, None, is_whole, native, (*place, n) if is_whole else place))
+            )
         elif kind in FILES:
             found.append(PartStart(_file(content, kind, (*place, n))))
         elif says(content):
@@ -291,6 +306,7 @@ def _call(step: object, kind: str, at: Index, is_whole: bool) -> list[Delta]:
         id=string(step, "id"),
         tool=name,
         kind="function" if is_function else "server",
+        is_done=is_whole or (has_arguments and not is_function),
         counts_blocks=True,
     )
     return [_with_native(delta, string(step, "signature"), native) for delta in found]
@@ -337,7 +353,7 @@ def _delta(chunk: object) -> list[Delta]:
     kind = string(delta, "type") or "delta"
     place = block(chunk, "index")
     if kind == "text":
-        return block_text(TextDelta, delta, "text", place) + _unread(delta, "text")
+        return block_text(TextDelta, delta, "text", _output(place)) + _unread(delta, "text")
     if kind == "arguments_delta":
         found = call(delta, "arguments", index=index(chunk, "index"), counts_blocks=True)
         return found + _unread(delta, "arguments")
@@ -348,13 +364,13 @@ def _delta(chunk: object) -> list[Delta]:
         found = [PartData("signature", signature, place)] if signature else []
         return found + _unread(delta, "signature")
     if kind == "text_annotation_delta":
-        found = [PartData("citation", _citation(each), place) for each in items(delta, "annotations")]
+        found = [PartData("citation", _citation(each), _output(place)) for each in items(delta, "annotations")]
         return found + _unread(delta, "annotations")
     if kind in FILES:
         if kind == "audio":
-            return _audio(delta, (*place, kind))
+            return _audio(delta, (*_output(place), kind))
         content = get(delta, "data") if says(get(delta, "data")) else get(delta, "uri")
-        return [PartStart(_file(delta, kind, (*place, kind, _fingerprint(content))))]
+        return [PartStart(_file(delta, kind, (*_output(place), kind, _fingerprint(content))))]
     if kind.endswith(CALL):
         return _call_delta(delta, index(chunk, "index"))
     if kind.endswith(RESULT):
@@ -390,7 +406,9 @@ def _fingerprint(content: object) -> int:
 
 def _call_delta(delta: object, at: Index) -> list[Delta]:
     native = _rest(delta, "type", "arguments")
-    found = call(delta if says(get(delta, "arguments")) else None, "arguments", index=at, counts_blocks=True)
+    has_arguments = says(get(delta, "arguments"))
+    source = delta if has_arguments else None
+    found = call(source, "arguments", index=at, is_done=has_arguments, counts_blocks=True)
     return [_with_native(each, string(delta, "signature"), native) for each in found]
 
 
