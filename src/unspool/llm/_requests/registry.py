@@ -5,14 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ..._errors import OptionsError
-from . import openai_chat
+from . import gemini, gemini_interactions, openai_chat
 
 if TYPE_CHECKING:
     from .turn import RequestWriter
 
 __all__ = ["WRITERS", "writer_for"]
 
-WRITERS: Final[dict[str, RequestWriter]] = {"openai-chat": openai_chat}
+WRITERS: Final[dict[str, RequestWriter]] = {
+    "gemini": gemini,
+    "gemini-interactions": gemini_interactions,
+    "openai-chat": openai_chat,
+}
 
 
 def writer_for(format: str) -> RequestWriter:
