@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 from zlib import crc32
 
@@ -653,6 +654,23 @@ GEMINI: Examples = {
         {"candidates": [], "createTime": "now", "responseId": "r1", "new": 1},
         [MessageStart(None, "r1"), MessageData("createTime", "now"), Ignored("new")],
     ),
+    "text of no shape": (
+        part(text=5, thoughtSignature="x"),
+        [Ignored("text"), PartStart(TextPart("", is_complete=True, native={"thoughtSignature": "x"}))],
+    ),
+    "tool with arguments of no shape": (
+        part(toolCall={"id": "t1", "args": [1]}),
+        [*one_call(id="t1", name="tool", kind="server", is_done=True, native={"toolCall": {}}), Ignored("args")],
+    ),
+    "feedback of no shape": ({"candidates": [], "promptFeedback": 5}, [Ignored("promptFeedback")]),
+    "too deep": (
+        part(new=json.loads("[" * 200 + "]" * 200), thoughtSignature="x"),
+        [Ignored("new"), PartStart(OpaquePart("new", None, True, {"thoughtSignature": "x"}))],
+    ),
+    "too deep for the candidate": (
+        {"candidates": [{"safetyRatings": json.loads("[" * 200 + "]" * 200)}]},
+        [Ignored("safetyRatings")],
+    ),
     "unknown in the content": ({"candidates": [{"content": {"new": 1}}]}, [Ignored("new")]),
     "content of no shape": ({"candidates": [{"content": 5}]}, [Ignored("content")]),
     "part unknown": (part(new={"x": 1}), [PartStart(OpaquePart("new", None, True, {"new": {"x": 1}}))]),
@@ -894,6 +912,16 @@ INTERACTIONS: Examples = {
             BlockEnd(4),
             Finish("stop", "completed"),
             Ignored("input", True),
+        ],
+    ),
+    "errors of an interaction": (
+        {"status": "failed", "steps": [{"type": "model_output", "content": [{}, 5]}], "errors": [{"message": "no"}]},
+        [
+            MessageStart("assistant"),
+            Ignored("content"),
+            BlockEnd(0),
+            Finish("error", "failed"),
+            ProviderError("no", None, {"message": "no"}),
         ],
     ),
     "cancelled": (

@@ -229,6 +229,7 @@ def _part(part: object, at: int) -> list[Delta]:
     if kind:
         found: list[Delta] = block_text(ReasoningDelta if is_thought else TextDelta, part, "text", choice=at)
         native = _native(more, is_thought)
+        found += [Ignored(name) for name in more if name not in native]  # nested too deeply
         return found + _other_part(kind, get(part, kind, _library_name(kind)), native, at)
     wrong: list[Delta] = [Ignored(name) for name in KINDS if name in more]
     more = {name: value for name, value in more.items() if name not in KINDS}
@@ -238,6 +239,7 @@ def _part(part: object, at: int) -> list[Delta]:
     if text is None and says(get(part, "text")):
         wrong.append(Ignored("text"))
     native = _native(more, is_thought)
+    wrong += [Ignored(name) for name in more if name not in native]  # nested too deeply
     if text is None and not is_thought and list(more) != ["thoughtSignature"]:
         unknown = next(name for name in more if name != "thoughtSignature")
         return [*wrong, PartStart(OpaquePart(unknown, None, True, native), at)]

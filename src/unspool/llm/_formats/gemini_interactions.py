@@ -260,8 +260,10 @@ def _model_output(step: object, place: Block, is_whole: bool) -> list[Delta]:
             )
         elif kind in FILES:
             found.append(PartStart(_file(content, kind, (*place, n))))
+        elif kind:
+            found.append(PartStart(OpaquePart(kind, None, True, _rest(content), (*place, n))))
         elif says(content):
-            found.append(Ignored(kind or "content"))
+            found.append(Ignored("content"))
     found += failure(get(step, "error"))
     read = {"content", "error", "type"}
     return found + [Ignored(name) for name in names(step) if name not in read and says(get(step, name))]

@@ -179,7 +179,10 @@ class _Writer:
         if not block:
             self._turn.lose(number, "opaque", "nothing is known about this part but its kind")
         elif part.kind != "thought_summary":
-            self._add(block)
+            if len(part.block) > 1:  # a content of a "model_output"
+                self._add_content(block, part.block)
+            else:
+                self._add(block)
         elif self.steps and self.steps[-1].get("type") == "thought":
             self.steps[-1].setdefault("summary", []).append(block)
         else:
