@@ -51,7 +51,7 @@ def repeated(*chunks: Any) -> list[Any]:
     state = read("gemini", *chunks)
     (turn,) = state.as_messages()
     assert turn["role"] == "model"
-    told = copy.deepcopy(turn["parts"])
+    told: list[Any] = copy.deepcopy(turn["parts"])
     for part in turn["parts"]:
         for name in list(part):
             if isinstance(part[name], dict):
