@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.fuzz import messages, reader, snapshots, typed
+from tests.fuzz import messages, parts, reader, snapshots, typed
 from tests.support import oracle
 from tests.support.shared import PROJECT
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
-TARGETS = [reader, snapshots, typed, messages]
+TARGETS = [reader, snapshots, typed, messages, parts]
 SEEDS = list(reader.seeds())
 RUN = [sys.executable, str(PROJECT / "tests" / "fuzz" / "run.py")]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import enum
+import json
 import pickle
 from collections import UserDict
 from types import MappingProxyType, SimpleNamespace
@@ -39,7 +40,7 @@ from unspool.llm._deltas import (
 )
 from unspool.llm._formats import chunks
 from unspool.llm._formats.registry import FORMATS, deltas_for, detect
-from unspool.llm._parts import Part
+from unspool.llm._parts import Part, native_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -206,14 +207,17 @@ FINISHES: dict[str, dict[str, str]] = {
         "IMAGE_PROHIBITED_CONTENT IMAGE_RECITATION JAILBREAK",
         "error": "MALFORMED_FUNCTION_CALL MALFORMED_RESPONSE UNEXPECTED_TOOL_CALL TOO_MANY_TOOL_CALLS "
         "MISSING_THOUGHT_SIGNATURE",
-        "other": "OTHER LANGUAGE FINISH_REASON_UNSPECIFIED",
+        "paused": "CONTINUATION",
+        "other": "OTHER LANGUAGE FINISH_REASON_UNSPECIFIED NO_IMAGE IMAGE_OTHER NEW",
     },
     "gemini-interactions": {
         "stop": "completed",
         "length": "incomplete budget_exceeded",
         "tool_calls": "requires_action",
+        "paused": "requires_continuation",
+        "cancelled": "cancelled",
         "error": "failed",
-        "other": "cancelled",
+        "other": "new",
     },
     "ollama": {"stop": "stop", "length": "length", "other": "load unload"},
     "openai-chat": {
@@ -536,6 +540,25 @@ def assert_sound(deltas: list[Delta]) -> None:
                         assert all(type(leaf.value) not in {dict, list} for leaf in found)
                     case other:
                         assert type(other) in {str, type(None)}
+                assert type(delta.signature) in {str, type(None)}
+                json.dumps(delta.native)
+            case PartStart(part):
+                assert isinstance(part, Part)
+                assert all(type(number) in {int, str} for number in part.block)
+                native = native_in(part)
+                json.dumps(None if native is None else dict(native))
+                assert pickle.loads(pickle.dumps(part)) == part
+            case PartData(name, _, block, native):
+                assert type(name) is str
+                assert name or native
+                assert all(type(number) in {int, str} for number in block)
+                json.dumps(native)
+            case BlockStart(block, native):
+                assert block
+                json.dumps(native)
+            case MessageData(name, value):
+                assert name
+                json.dumps(value)
             case MessageStart(role, id, model):
                 assert all(type(text) in {str, type(None)} for text in (role, id, model))
             case Usage():

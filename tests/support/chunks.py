@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
+from zlib import crc32
 
 from unspool import MISSING
 from unspool.llm._deltas import (
@@ -23,7 +25,7 @@ from unspool.llm._deltas import (
     Usage,
     Whole,
 )
-from unspool.llm._parts import Citation, FilePart, OpaquePart, ReasoningPart, TextPart, ToolResultPart
+from unspool.llm._parts import Citation, FilePart, OpaquePart, ReasoningPart, SourcePart, TextPart, ToolResultPart
 
 Examples = dict[str, tuple[Any, list[Delta]]]
 
@@ -628,7 +630,46 @@ GEMINI: Examples = {
         [TextDelta("Hi", choice=1), Finish("stop", "STOP", 1)],
     ),
     "thought": (part(text="Hm", thought=True), [ReasoningDelta("Hm")]),
-    "signature": (part(text="", thoughtSignature="x"), [Ignored("thoughtSignature", True)]),
+    "signature": (
+        part(text="", thoughtSignature="x"),
+        [PartStart(TextPart("", is_complete=True, native={"thoughtSignature": "x"}))],
+    ),
+    "signature on text": (
+        part(text="Hi", thoughtSignature="x"),
+        [PartStart(TextPart("Hi", is_complete=True, native={"thoughtSignature": "x"}))],
+    ),
+    "signature alone": (
+        part(thoughtSignature="x"),
+        [PartStart(TextPart("", is_complete=True, native={"thoughtSignature": "x"}))],
+    ),
+    "signature on a thought": (
+        part(text="Hm", thought=True, thoughtSignature="x"),
+        [PartStart(ReasoningPart("Hm", "x", is_complete=True, native={"thought": True, "thoughtSignature": "x"}))],
+    ),
+    "signature on a call": (
+        part(functionCall={"name": "f", "args": {}}, thoughtSignature="x"),
+        one_call(name="f", arguments=Whole({}), is_done=True, signature="x", native={"thoughtSignature": "x"}),
+    ),
+    "signature on leaves": (
+        part(
+            functionCall={"name": "f", "willContinue": True, "partialArgs": [{"jsonPath": "$.a"}]}, thoughtSignature="x"
+        ),
+        one_call(name="f", arguments=(Leaf("$.a"),), signature="x", native={"thoughtSignature": "x"}),
+    ),
+    "text without text": (part(text=""), []),
+    "text with another field": (
+        part(text="Hi", partMetadata={"some_key": [1]}, mediaResolution=None, videoMetadata={}),
+        [PartStart(TextPart("Hi", is_complete=True, native={"partMetadata": {"some_key": [1]}}))],
+    ),
+    "call with another field": (
+        part(functionCall={"name": "f", "args": {"a": 1}, "new": 1}, partMetadata={"k": 1}),
+        one_call(
+            name="f",
+            arguments=Whole({"a": 1}),
+            is_done=True,
+            native={"partMetadata": {"k": 1}, "functionCall": {"new": 1}},
+        ),
+    ),
     "call": (
         part(functionCall={"id": "f1", "name": "f", "args": {"a": 1}}),
         one_call(MISSING, "f1", "f", Whole({"a": 1}), is_done=True),
@@ -653,11 +694,228 @@ GEMINI: Examples = {
         part(functionCall={"partialArgs": [{"jsonPath": "$.a", "numberValue": 1}]}),
         one_call(arguments=(Leaf("$.a", 1),), is_done=True),
     ),
-    "code": (part(executableCode={"code": "x"}), [Ignored("executableCode", True)]),
-    "part unknown": (part(new={"x": 1}), [Ignored("new")]),
+    "code": (
+        part(executableCode={"language": "PYTHON", "code": "x", "id": "c1"}, thoughtSignature="x"),
+        one_call(
+            id="c1",
+            name="code_execution",
+            arguments=Whole({"language": "PYTHON", "code": "x"}),
+            kind="server",
+            is_done=True,
+            signature="x",
+            native={"thoughtSignature": "x", "executableCode": {}},
+        ),
+    ),
+    "result of code": (
+        part(codeExecutionResult={"outcome": "OUTCOME_OK", "output": "1\n", "id": "c1"}),
+        [
+            PartStart(
+                ToolResultPart(
+                    "c1", "code_execution", "1\n", False, None, True, {"codeExecutionResult": {"outcome": "OUTCOME_OK"}}
+                )
+            )
+        ],
+    ),
+    "code failed": (
+        part(codeExecutionResult={"outcome": "OUTCOME_FAILED", "output": "no"}),
+        [
+            PartStart(
+                ToolResultPart(
+                    None,
+                    "code_execution",
+                    "no",
+                    True,
+                    None,
+                    True,
+                    {"codeExecutionResult": {"outcome": "OUTCOME_FAILED"}},
+                )
+            )
+        ],
+    ),
+    "tool that the provider runs": (
+        part(toolCall={"toolType": "GOOGLE_SEARCH_WEB", "args": {"queries": ["x"]}, "id": "t1"}, thoughtSignature="x"),
+        one_call(
+            id="t1",
+            name="google_search_web",
+            arguments=Whole({"queries": ["x"]}),
+            kind="server",
+            is_done=True,
+            signature="x",
+            native={"thoughtSignature": "x", "toolCall": {"toolType": "GOOGLE_SEARCH_WEB"}},
+        ),
+    ),
+    "tool without arguments": (
+        part(toolCall={"toolType": "FILE_SEARCH", "id": "t1"}),
+        one_call(
+            id="t1", name="file_search", kind="server", is_done=True, native={"toolCall": {"toolType": "FILE_SEARCH"}}
+        ),
+    ),
+    "its result": (
+        part(toolResponse={"toolType": "GOOGLE_SEARCH_WEB", "response": {"a_b": 1}, "id": "t1"}, thoughtSignature="x"),
+        [
+            PartStart(
+                ToolResultPart(
+                    "t1",
+                    "google_search_web",
+                    {"a_b": 1},
+                    is_complete=True,
+                    native={"thoughtSignature": "x", "toolResponse": {"toolType": "GOOGLE_SEARCH_WEB"}},
+                )
+            )
+        ],
+    ),
+    "image": (
+        part(inlineData={"mimeType": "image/png", "data": "aGk=", "displayName": "n"}, thoughtSignature="x"),
+        [
+            PartStart(
+                FilePart(
+                    "image/png",
+                    "aGk=",
+                    name="n",
+                    is_complete=True,
+                    native={"thoughtSignature": "x", "inlineData": {}},
+                )
+            )
+        ],
+    ),
+    "file": (
+        part(fileData={"mimeType": "video/mp4", "fileUri": "gs://a/b"}, videoMetadata={"fps": 1}),
+        [
+            PartStart(
+                FilePart(
+                    "video/mp4",
+                    url="gs://a/b",
+                    is_complete=True,
+                    native={"videoMetadata": {"fps": 1}, "fileData": {}},
+                )
+            )
+        ],
+    ),
+    "grounding": (
+        {
+            "candidates": [
+                {
+                    "content": {"parts": [{"text": "Hi"}]},
+                    "groundingMetadata": {
+                        "groundingChunks": [
+                            {"web": {"uri": "https://a", "title": "A", "domain": "a"}},
+                            {"retrievedContext": {"text": "T", "fileSearchStore": "s"}},
+                        ],
+                        "groundingSupports": [
+                            {"segment": {"endIndex": 2, "text": "Hi"}, "groundingChunkIndices": [0, 7]}
+                        ],
+                    },
+                }
+            ]
+        },
+        [
+            TextDelta("Hi"),
+            PartData(
+                "citations",
+                (
+                    Citation(
+                        "https://a",
+                        "A",
+                        "Hi",
+                        native={"segment": {"endIndex": 2, "text": "Hi"}, "groundingChunkIndices": [0, 7]},
+                    ),
+                ),
+            ),
+            PartStart(SourcePart("https://a", "A", native={"web": {"domain": "a"}}, block=("source", "https://a", 0))),
+            PartStart(
+                SourcePart(
+                    text="T",
+                    native={"retrievedContext": {"fileSearchStore": "s"}},
+                    block=("source", "", crc32(b"T")),
+                )
+            ),
+            MessageData(
+                "groundingMetadata",
+                {
+                    "groundingChunks": [
+                        {"web": {"uri": "https://a", "title": "A", "domain": "a"}},
+                        {"retrievedContext": {"text": "T", "fileSearchStore": "s"}},
+                    ],
+                    "groundingSupports": [{"segment": {"endIndex": 2, "text": "Hi"}, "groundingChunkIndices": [0, 7]}],
+                },
+            ),
+        ],
+    ),
+    "grounding without text": (
+        {"candidates": [{"groundingMetadata": {"groundingSupports": [{"groundingChunkIndices": [0]}]}}]},
+        [MessageData("groundingMetadata", {"groundingSupports": [{"groundingChunkIndices": [0]}]})],
+    ),
+    "cited and visited": (
+        {
+            "candidates": [
+                {
+                    "citationMetadata": {"citationSources": [{"uri": "https://a", "license": "mit"}]},
+                    "urlContextMetadata": {"urlMetadata": [{"retrievedUrl": "https://b"}]},
+                }
+            ]
+        },
+        [
+            PartStart(
+                SourcePart(
+                    "https://a", native={"citationMetadata": {"license": "mit"}}, block=("source", "https://a", 0)
+                )
+            ),
+            PartStart(SourcePart("https://b", native={"urlMetadata": {}}, block=("source", "https://b", 0))),
+            MessageData("citationMetadata", {"citationSources": [{"uri": "https://a", "license": "mit"}]}),
+            MessageData("urlContextMetadata", {"urlMetadata": [{"retrievedUrl": "https://b"}]}),
+        ],
+    ),
+    "data of the candidate": (
+        {"candidates": [{"index": 1, "avgLogprobs": -0.5, "safetyRatings": [{"category": "c"}], "new": 1}]},
+        [
+            MessageData("avgLogprobs", -0.5, 1),
+            MessageData("safetyRatings", [{"category": "c"}], 1),
+            Ignored("new"),
+        ],
+    ),
+    "data of the chunk": (
+        {"candidates": [], "createTime": "now", "responseId": "r1", "new": 1},
+        [MessageStart(None, "r1"), MessageData("createTime", "now"), Ignored("new")],
+    ),
+    "text of no shape": (
+        part(text=5, thoughtSignature="x"),
+        [Ignored("text"), PartStart(TextPart("", is_complete=True, native={"thoughtSignature": "x"}))],
+    ),
+    "tool with arguments of no shape": (
+        part(toolCall={"id": "t1", "args": [1]}),
+        [*one_call(id="t1", name="tool", kind="server", is_done=True, native={"toolCall": {}}), Ignored("args")],
+    ),
+    "feedback of no shape": ({"candidates": [], "promptFeedback": 5}, [Ignored("promptFeedback")]),
+    "too deep": (
+        part(new=json.loads("[" * 200 + "]" * 200), thoughtSignature="x"),
+        [Ignored("new"), PartStart(OpaquePart("new", None, True, {"thoughtSignature": "x"}))],
+    ),
+    "too deep for the candidate": (
+        {"candidates": [{"safetyRatings": json.loads("[" * 200 + "]" * 200)}]},
+        [Ignored("safetyRatings")],
+    ),
+    "unknown in the content": ({"candidates": [{"content": {"new": 1}}]}, [Ignored("new")]),
+    "content of no shape": ({"candidates": [{"content": 5}]}, [Ignored("content")]),
+    "part unknown": (part(new={"x": 1}), [PartStart(OpaquePart("new", None, True, {"new": {"x": 1}}))]),
+    "answer of a function": (
+        part(functionResponse={"name": "f", "response": {"a_b": None}}),
+        [
+            PartStart(
+                OpaquePart(
+                    "functionResponse",
+                    None,
+                    True,
+                    {"functionResponse": {"name": "f", "response": {"a_b": None}}},
+                )
+            )
+        ],
+    ),
     "part of no shape": ({"candidates": [{"content": {"parts": [5]}}]}, [Ignored("parts")]),
     "candidate of no shape": ({"candidates": [5]}, [Ignored("candidates")]),
-    "blocked": ({"promptFeedback": {"blockReason": "SAFETY"}}, [Finish("content_filter", "SAFETY")]),
+    "blocked": (
+        {"promptFeedback": {"blockReason": "SAFETY"}},
+        [Finish("content_filter", "SAFETY"), MessageData("promptFeedback", {"blockReason": "SAFETY"})],
+    ),
     "malformed call": (
         {"candidates": [{"finishReason": "MALFORMED_FUNCTION_CALL"}]},
         [Finish("error", "MALFORMED_FUNCTION_CALL")],
@@ -687,6 +945,13 @@ INTERACTION_USAGE: dict[str, object] = {
     "total_thought_tokens": 3,
     "total_tokens": 16,
 }
+ANNOTATION: dict[str, object] = {
+    "type": "url_citation",
+    "url": "https://a",
+    "title": "A",
+    "start_index": 2,
+    "end_index": 3,
+}
 INTERACTIONS: Examples = {
     "created": (
         {"event_type": "interaction.created", "interaction": {"id": "v1", "model": "m"}},
@@ -694,7 +959,7 @@ INTERACTIONS: Examples = {
     ),
     "status": ({"event_type": "interaction.status_update", "status": "in_progress"}, []),
     "text starts": (step("start", step={"type": "model_output"}), []),
-    "text": (step("delta", delta={"type": "text", "text": "Hi"}), [TextDelta("Hi", (1,))]),
+    "text": (step("delta", delta={"type": "text", "text": "Hi"}), [TextDelta("Hi", ("step 1",))]),
     "thought": (
         step("delta", delta={"type": "thought_summary", "content": {"type": "text", "text": "Hm"}}),
         [ReasoningDelta("Hm", (1,))],
@@ -703,7 +968,48 @@ INTERACTIONS: Examples = {
         step("delta", delta={"type": "thought_summary", "content": "Hm"}),
         [ReasoningDelta("Hm", (1,))],
     ),
-    "signature": (step("delta", delta={"type": "thought_signature"}), [Ignored("thought_signature", True)]),
+    "thought starts": (
+        step("start", step={"type": "thought", "new": 1}),
+        [PartStart(ReasoningPart(is_summary=True, native={"new": 1}, block=(1,)))],
+    ),
+    "image of a thought": (
+        step("delta", delta={"type": "thought_summary", "content": {"type": "image", "data": "x"}}),
+        [
+            PartStart(
+                OpaquePart("thought_summary", None, True, {"type": "image", "data": "x"}, (1, "summary", crc32(b"x")))
+            )
+        ],
+    ),
+    "signature": (
+        step("delta", delta={"type": "thought_signature", "signature": "x"}),
+        [PartData("signature", "x", (1,))],
+    ),
+    "signature without one": (step("delta", delta={"type": "thought_signature"}), []),
+    "annotations": (
+        step("delta", delta={"type": "text_annotation_delta", "annotations": [ANNOTATION]}),
+        [PartData("citation", Citation("https://a", "A", native=ANNOTATION), ("step 1",))],
+    ),
+    "image": (
+        step("delta", delta={"type": "image", "mime_type": "image/png", "data": "aGk="}),
+        [
+            PartStart(
+                FilePart(
+                    "image/png",
+                    "aGk=",
+                    is_complete=True,
+                    native={"type": "image"},
+                    block=("step 1", "image", crc32(b"aGk=")),
+                )
+            )
+        ],
+    ),
+    "audio": (
+        step("delta", delta={"type": "audio", "mime_type": "audio/l16", "data": "aGk=", "sample_rate": 24000}),
+        [
+            PartStart(FilePart("audio/l16", native={"type": "audio", "sample_rate": 24000}, block=("step 1", "audio"))),
+            PartData("data", "aGk=", ("step 1", "audio")),
+        ],
+    ),
     "call": (
         step("start", step={"type": "function_call", "id": "f1", "name": "f", "arguments": {}}),
         one_call(1, "f1", "f", counts_blocks=True),
@@ -716,15 +1022,162 @@ INTERACTIONS: Examples = {
         step("delta", delta={"type": "arguments_delta", "arguments": '{"a'}),
         [ToolCallDelta(1, None, None, '{"a', counts_blocks=True)],
     ),
-    "tool that the provider runs": (
-        step("start", step={"type": "google_search_call"}),
-        [Ignored("google_search_call", True)],
+    "call with a signature": (
+        step("start", step={"type": "function_call", "id": "f1", "name": "f", "arguments": {}, "signature": ""}),
+        one_call(1, "f1", "f", counts_blocks=True, native={"signature": ""}),
     ),
-    "its result": (step("delta", delta={"type": "google_search_result"}), [Ignored("google_search_result", True)]),
-    "step unknown": (step("start", step={"type": "new"}), [Ignored("new")]),
+    "tool that the provider runs": (
+        step("start", step={"type": "google_search_call", "id": "g1", "arguments": {}, "signature": "x"}),
+        one_call(
+            1,
+            "g1",
+            "google_search",
+            kind="server",
+            counts_blocks=True,
+            signature="x",
+            native={"signature": "x", "type": "google_search_call"},
+        ),
+    ),
+    "its arguments": (
+        step("delta", delta={"type": "google_search_call", "arguments": {"queries": ["x"]}, "signature": "x"}),
+        [
+            ToolCallDelta(
+                1,
+                arguments=Whole({"queries": ["x"]}),
+                is_done=True,
+                counts_blocks=True,
+                signature="x",
+                native={"signature": "x"},
+            )
+        ],
+    ),
+    "tool of a server": (
+        step("start", step={"type": "mcp_server_tool_call", "id": "m1", "name": "f", "server_name": "s"}),
+        one_call(
+            1,
+            "m1",
+            "f",
+            kind="server",
+            counts_blocks=True,
+            native={"server_name": "s", "type": "mcp_server_tool_call"},
+        ),
+    ),
+    "its result starts": (
+        step("start", step={"type": "google_search_result", "call_id": "g1"}),
+        [PartStart(ToolResultPart("g1", "google_search", native={"type": "google_search_result"}, block=(1,)))],
+    ),
+    "its result": (
+        step("delta", delta={"type": "google_search_result", "result": [1], "is_error": False, "signature": "x"}),
+        [
+            PartData("output", [1], (1,)),
+            PartData("is_error", False, (1,)),
+            PartData("", None, (1,), {"is_error": False, "signature": "x"}),
+        ],
+    ),
+    "input of the application": (step("start", step={"type": "user_input"}), [Ignored("user_input", True)]),
+    "step unknown": (
+        step("start", step={"type": "new", "a": 1}),
+        [PartStart(OpaquePart("new", None, False, {"type": "new", "a": 1}, (1,)))],
+    ),
+    "step that the library does not know": (
+        step("start", step={"type": "UNKNOWN", "is_unknown": True, "raw": {"type": "new"}}),
+        [PartStart(OpaquePart("new", None, False, {"type": "new"}, (1,)))],
+    ),
+    "step that failed": (
+        step("start", step={"type": "model_output", "error": {"message": "no"}, "new": 1}),
+        [ProviderError("no", None, {"message": "no"}), Ignored("new")],
+    ),
+    "whole interaction": (
+        {
+            "object": "interaction",
+            "id": "v1",
+            "status": "completed",
+            "input": "Hi",
+            "steps": [
+                {"type": "user_input", "content": [{"type": "text", "text": "Hi"}]},
+                {"type": "thought", "signature": "x", "summary": [{"type": "text", "text": "Hm"}]},
+                {"type": "thought", "summary": [{"text": "a"}, {"text": "b"}]},
+                {"type": "model_output", "content": [{"type": "text", "text": "\u00e4A", "annotations": [ANNOTATION]}]},
+                {
+                    "type": "model_output",
+                    "content": [
+                        {"type": "text", "text": "a"},
+                        {"type": "image", "uri": "u"},
+                        {"type": "text", "text": "b"},
+                    ],
+                },
+                {"type": "function_call", "id": "f1", "name": "f", "arguments": {}},
+            ],
+        },
+        [
+            MessageStart("assistant", "v1"),
+            PartStart(ReasoningPart(signature="x", is_summary=True, block=(0,))),
+            ReasoningDelta("Hm", (0,), is_whole=True),
+            BlockEnd(0),
+            PartStart(ReasoningPart(is_summary=True, block=(1,))),
+            ReasoningDelta("a", (1, "summary", 0), is_whole=True),
+            ReasoningDelta("b", (1, "summary", 1), is_whole=True),
+            BlockEnd(1),
+            PartStart(
+                TextPart(
+                    "\u00e4A",
+                    (Citation("https://a", "A", None, 1, 2, native=ANNOTATION),),
+                    is_complete=True,
+                    block=("step 2", 0),
+                )
+            ),
+            BlockEnd(2),
+            PartStart(TextPart("a", is_complete=True, block=("step 3", 0))),
+            PartStart(FilePart(url="u", is_complete=True, native={"type": "image"}, block=("step 3", 1))),
+            PartStart(TextPart("b", is_complete=True, block=("step 3", 2))),
+            BlockEnd(3),
+            *one_call(4, "f1", "f", Whole({}), is_done=True, counts_blocks=True),
+            BlockEnd(4),
+            Finish("stop", "completed"),
+            Ignored("input", True),
+        ],
+    ),
+    "errors of an interaction": (
+        {"status": "failed", "steps": [{"type": "model_output", "content": [{}, 5]}], "errors": [{"message": "no"}]},
+        [
+            MessageStart("assistant"),
+            Ignored("content"),
+            BlockEnd(0),
+            Finish("error", "failed"),
+            ProviderError("no", None, {"message": "no"}),
+        ],
+    ),
+    "cancelled": (
+        {"event_type": "interaction.status_update", "status": "cancelled", "interaction_id": "v1"},
+        [Finish("cancelled", "cancelled")],
+    ),
+    "status unknown": ({"event_type": "interaction.status_update", "status": "new"}, [Ignored("status")]),
+    "status to go on": (
+        {"event_type": "interaction.status_update", "status": "requires_continuation", "continuation_token": "x"},
+        [MessageData("continuation_token", "x"), Finish("paused", "requires_continuation")],
+    ),
+    "usage of a delta": (
+        step("delta", delta={"type": "text", "text": "Hi"}, metadata={"total_usage": INTERACTION_USAGE}),
+        [TextDelta("Hi", ("step 1",)), Usage(11, 5, 16, INTERACTION_USAGE)],
+    ),
+    "data of the interaction": (
+        {
+            "event_type": "interaction.completed",
+            "event_id": "e1",
+            "interaction": {"id": "v1", "status": "completed", "service_tier": "standard", "new": 1},
+            "new": 1,
+        },
+        [
+            MessageStart("assistant", "v1"),
+            Finish("stop", "completed"),
+            MessageData("service_tier", "standard"),
+            Ignored("new"),
+            Ignored("new"),
+        ],
+    ),
     "step of no shape": (step("start"), [Ignored("step")]),
     "delta unknown": (step("delta", delta={"type": "new"}), [Ignored("new")]),
-    "step ends": (step("stop"), [BlockEnd(1)]),
+    "step ends": (step("stop"), [BlockEnd(1), BlockEnd(block=("step 1",))]),
     "completed": (
         {
             "event_type": "interaction.completed",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ..._errors import OptionsError
-from . import anthropic, bedrock_converse, openai_chat
+from . import anthropic, bedrock_converse, gemini, gemini_interactions, openai_chat
 
 if TYPE_CHECKING:
     from .turn import RequestWriter
@@ -15,6 +15,8 @@ __all__ = ["WRITERS", "writer_for"]
 WRITERS: Final[dict[str, RequestWriter]] = {
     "anthropic": anthropic,
     "bedrock-converse": bedrock_converse,
+    "gemini": gemini,
+    "gemini-interactions": gemini_interactions,
     "openai-chat": openai_chat,
 }
 
