@@ -7,7 +7,7 @@ import enum
 import pickle
 from collections import UserDict
 from types import MappingProxyType, SimpleNamespace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 import pytest
 from hypothesis import given
@@ -19,11 +19,16 @@ from unspool import MISSING
 from unspool._errors import OptionsError
 from unspool.llm._deltas import (
     BlockEnd,
+    BlockStart,
     Delta,
     Finish,
+    FinishReason,
     Ignored,
     Leaf,
+    MessageData,
     MessageStart,
+    PartData,
+    PartStart,
     ProviderError,
     ReasoningDelta,
     RefusalDelta,
@@ -190,6 +195,7 @@ FINISHES: dict[str, dict[str, str]] = {
         "length": "MAX_TOKENS ERROR_LIMIT",
         "tool_calls": "TOOL_CALL",
         "content_filter": "ERROR_TOXIC",
+        "cancelled": "USER_CANCEL",
         "error": "ERROR TIMEOUT",
     },
     "gemini": {
@@ -208,14 +214,17 @@ FINISHES: dict[str, dict[str, str]] = {
         "error": "failed",
         "other": "cancelled",
     },
-    "ollama": {"stop": "stop", "length": "length", "other": "load unload"},
+    "ollama": {"stop": "stop", "length": "length", "other": "load unload new"},
     "openai-chat": {
-        "stop": "stop end_turn eos stop_sequence",
-        "length": "length max_tokens model_length",
+        "stop": "stop end_turn eos eos_token stop_sequence",
+        "length": "length max_tokens model_length model_context_window_exceeded",
         "tool_calls": "tool_calls tool_call tool_use function_call",
-        "content_filter": "content_filter",
+        "content_filter": "content_filter sensitive SAFETY",
         "refusal": "refusal",
-        "error": "error insufficient_system_resource",
+        "paused": "pause_turn",
+        "cancelled": "abort aborted cancelled canceled",
+        "error": "error insufficient_system_resource network_error",
+        "other": "new null",
     },
     "openai-responses": {"length": "max_output_tokens", "content_filter": "content_filter", "other": "new"},
 }
@@ -381,15 +390,19 @@ def test_values_are_no_records(value: object) -> None:
         ("bedrock-converse", {"throttlingException": {"message": "no"}}),
         ("cohere", {"type": "content-end", "index": 0}),
         ("cohere", {"type": "citation-start", "index": 0}),
+        ("cohere", {"id": "m1", "finish_reason": "COMPLETE", "message": {"role": "assistant", "content": []}}),
         ("gemini", {"candidates": []}),
         ("gemini", {"usageMetadata": {}}),
         ("gemini", {"promptFeedback": {"blockReason": "SAFETY"}}),
         ("gemini", {"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "no"}}),
         ("gemini-interactions", {"event_type": "error", "error": {"message": "no"}}),
         ("ollama", {"model": "m", "message": {"role": "assistant", "content": ""}, "done": False}),
+        ("ollama", {"model": "m", "response": "Hi", "done": True}),
         ("ollama", {"error": "no"}),
         ("openai-chat", {"choices": []}),
         ("openai-chat", {"object": "chat.completion.chunk"}),
+        ("openai-chat", {"object": "text_completion", "choices": [{"text": "Hi"}]}),
+        ("openai-chat", {"choices": [{"message": {"role": "assistant"}}], "message": {}, "finish_reason": "stop"}),
         ("openai-chat", {"error": {"message": "no", "type": "server_error"}}),
         ("openai-chat", {"type": "chunk", "chunk": {}}),
         ("openai-chat", {"type": "tool_calls.function.arguments.delta", "index": 0}),
@@ -466,6 +479,20 @@ def broken(draw: st.DrawFn, examples: list[Any]) -> Any:
     return chunk[""]
 
 
+def assert_plain(value: Any) -> None:
+    """Native fields are plain data."""
+    match value:
+        case None | bool() | int() | float() | str() | bytes():
+            pass
+        case list():
+            for item in value:
+                assert_plain(item)
+        case _:
+            for name, item in value.items():
+                assert type(name) is str
+                assert_plain(item)
+
+
 def assert_sound(deltas: list[Delta]) -> None:
     """Whatever the chunk was, its deltas hold what their types say."""
     for delta in deltas:
@@ -499,11 +526,24 @@ def assert_sound(deltas: list[Delta]) -> None:
             case BlockEnd(index):
                 assert type(index) in {int, str, type(None), type(MISSING)}
             case Finish(reason, raw):
-                assert reason in {"stop", "length", "tool_calls", "content_filter", "refusal", "error", "other"}
+                assert reason in get_args(FinishReason)
                 assert type(raw) in {str, type(None)}
             case Ignored(kind):
                 assert type(kind) is str
                 assert kind
+            case PartStart(part):
+                assert type(part.block) is tuple
+                assert_plain(part.native)
+            case PartData(name, _, block, native):
+                assert type(name) is str
+                assert type(block) is tuple
+                assert_plain(native)
+            case MessageData(name, value):
+                assert type(name) is str
+                assert_plain(value)
+            case BlockStart(block, native):
+                assert type(block) is tuple
+                assert_plain(native)
             case _:
                 raise AssertionError(delta)
         hash(delta)

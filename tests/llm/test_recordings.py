@@ -15,10 +15,14 @@ from tests.support.standins import as_model, as_object
 from unspool import MISSING, Path
 from unspool.llm._deltas import (
     BlockEnd,
+    BlockStart,
     Delta,
     Finish,
     Ignored,
+    MessageData,
     MessageStart,
+    PartData,
+    PartStart,
     ProviderError,
     ReasoningDelta,
     RefusalDelta,
@@ -65,7 +69,7 @@ class Message:
             case Finish():
                 self.finish = delta
             case _:
-                assert isinstance(delta, MessageStart | Ignored)
+                assert isinstance(delta, MessageStart | MessageData | PartStart | PartData | BlockStart | Ignored)
 
     def call(self, delta: ToolCallDelta) -> list[ToolCallDelta]:
         """The deltas of the same call: by its index, or else the last one until another has a name."""
@@ -132,6 +136,8 @@ def fold(deltas: Iterable[Delta]) -> list[Message]:
     """The messages that the deltas make: one that starts with another id is another one."""
     messages: list[Message] = []
     for delta in deltas:
+        if isinstance(delta, MessageData) and not messages:
+            continue  # Azure reports on the prompt before the message begins
         if not messages or (isinstance(delta, MessageStart) and delta.id is not None and delta.id != messages[-1].id):
             messages.append(Message(delta.id if isinstance(delta, MessageStart) else None))
         messages[-1].add(delta)
