@@ -347,7 +347,7 @@ def _add_call(found: list[Delta], tool_call: object, at: int) -> None:
         return
     place, named = index(tool_call, "index"), string(tool_call, "id")
     function = get(tool_call, "function")
-    if type(function) is dict and _has_only(tool_call, FUNCTION_CALL_FIELDS) and _has_only(function, FUNCTION_FIELDS):
+    if _has_only(tool_call, FUNCTION_CALL_FIELDS) and _has_only(function, FUNCTION_FIELDS):
         arguments = get(function, "arguments")
         if type(arguments) is str:  # mostly; there is one delta for every few characters
             found.append(ToolCallDelta(place, named, string(function, "name"), arguments, "function", False, False, at))
