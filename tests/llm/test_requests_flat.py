@@ -8,7 +8,6 @@ from typing import Any, cast
 import pytest
 
 from tests.support.turns import a_call, a_turn, lost
-from unspool.llm._calls import HIDDEN
 from unspool.llm._parts import (
     Citation,
     FilePart,
@@ -56,7 +55,7 @@ def test_chat_text_and_calls() -> None:
 
 def test_chat_structured_output_is_text() -> None:
     """The tool that the output went through does not exist."""
-    output = a_call("output", '{"a": 1}', HIDDEN)
+    output = TextPart('{"a": 1}', block=("output",))
     assert wrote("openai-chat", output) == {"role": "assistant", "content": '{"a": 1}'}
     assert wrote("openai-chat", TextPart("Here: "), output)["content"] == [
         {"type": "text", "text": "Here: "},
@@ -130,7 +129,7 @@ def test_chat_other_fields_of_dialects() -> None:
         "openai-chat",
         ReasoningPart("Hm", "sig", native={"reasoning_signature": "sig"}, block=("reasoning_content",)),
         ReasoningPart(encrypted="xyz", native={"reasoning_opaque": "xyz"}, block=("reasoning_opaque",)),
-        FilePart(data="AAAA", transcript="Hi", id="audio_1", native={"id": "audio_1"}, block=("audio",)),
+        FilePart(data="AAAA", transcript="Hi", id="audio_1", native={"id": "audio_1"}, block=("audio", 0)),
         FilePart("image/png", "AAAA", native={"type": "image_url", "image_url": {}}, block=("images", 0)),
         FilePart("image/png", b"\0\0\0", native={"type": "image_url"}, block=("images", 1)),
         OpaquePart("file", native={"type": "file", "file": {"hash": "h"}}, block=("annotations",)),
@@ -170,7 +169,7 @@ def test_chat_own_losses() -> None:
         a_call("search", kind="server"),
         ToolResultPart("call_0", "search", "Found"),
         a_call("f", '{"a', 1, is_complete=False),
-        FilePart(data="AAAA", block=("audio",)),
+        FilePart(data="AAAA", block=("audio", 0)),
     )
     assert openai_chat.write_turn(turn) == [{"role": "assistant", "content": "Hi"}]
     assert lost(turn) == [

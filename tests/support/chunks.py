@@ -297,8 +297,8 @@ CHAT: Examples = {
     "reasoning in details and beside them": (
         chat({"reasoning": "Ah", "reasoning_details": [{"type": "reasoning.text", "text": "Hm"}]}),
         [
-            ReasoningDelta("Hm", ("reasoning.text",)),
-            PartData("", None, ("reasoning.text",), {"type": "reasoning.text"}),
+            ReasoningDelta("Hm", ("reasoning.text", 0)),
+            PartData("", None, ("reasoning.text", 0), {"type": "reasoning.text"}),
             thought("Ah", "reasoning"),
         ],
     ),
@@ -356,9 +356,7 @@ CHAT: Examples = {
     "thinking block ends": (
         chat({"thinking_blocks": [{"type": "thinking", "thinking": "", "signature": "sig"}]}),
         [
-            PartStart(
-                ReasoningPart("", "sig", native={"type": "thinking", "signature": "sig"}, block=("thinking_blocks",))
-            ),
+            PartData("signature", "sig", ("thinking_blocks",), {"type": "thinking", "signature": "sig"}),
             BlockEnd(block=("thinking_blocks",)),
         ],
     ),
@@ -429,14 +427,14 @@ CHAT: Examples = {
     "audio": (
         chat({"audio": {"id": "audio_1", "data": "AAAA", "transcript": "Hi", "expires_at": 5}}),
         [
-            PartStart(FilePart(id="audio_1", native={"id": "audio_1", "expires_at": 5}, block=("audio",))),
-            PartData("data", "AAAA", ("audio",)),
-            PartData("transcript", "Hi", ("audio",)),
+            PartStart(FilePart(id="audio_1", native={"id": "audio_1", "expires_at": 5}, block=("audio", 0))),
+            PartData("data", "AAAA", ("audio", 0)),
+            PartData("transcript", "Hi", ("audio", 0)),
         ],
     ),
     "audio goes on": (
         chat({"audio": {"data": "AAAA", "transcript": 5}}),
-        [PartStart(FilePart(block=("audio",))), PartData("data", "AAAA", ("audio",)), Ignored("transcript")],
+        [PartStart(FilePart(block=("audio", 0))), PartData("data", "AAAA", ("audio", 0)), Ignored("transcript")],
     ),
     "images": (
         chat(

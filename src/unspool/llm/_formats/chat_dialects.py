@@ -53,7 +53,7 @@ DIALECT_FIELDS: Final = frozenset({
 
 THINKING: Final[Block] = ("thinking",)
 THINKING_BLOCKS: Final[Block] = ("thinking_blocks",)
-AUDIO: Final[Block] = ("audio",)
+AUDIO: Final[Block] = ("audio", 0)
 TEXT_FIELDS: Final[dict[str, str]] = {"reasoning.text": "text", "reasoning.summary": "summary"}
 """The fields of `reasoning_details` that grow, by type."""
 NOTHING: Final[frozenset[str]] = frozenset()
@@ -97,8 +97,7 @@ def _detail(found: list[Delta], detail: object, at: int) -> str:
         found.append(PartStart(part, at))
         return ""
     native = native_fields(found, detail, (grown,))
-    index = number(detail, "index")
-    place: Block = (kind,) if index is None else (kind, index)
+    place: Block = (kind, number(detail, "index") or 0)
     text = string(detail, grown) or ""
     if text:
         found.append(ReasoningDelta(text, place, False, at))
@@ -126,10 +125,8 @@ def _thinking_block(found: list[Delta], block: object, at: int) -> str:
     text, signature = string(block, "thinking") or "", string(block, "signature") or None
     if text:
         found.append(ReasoningDelta(text, THINKING_BLOCKS, False, at))
+    if text or signature is not None:
         found.append(PartData("signature" if signature else "", signature, THINKING_BLOCKS, native, at))
-    elif signature is not None:
-        part = ReasoningPart("", signature, None, False, None, False, native, THINKING_BLOCKS)
-        found.append(PartStart(part, at))
     if signature is not None:
         found.append(BlockEnd(MISSING, at, THINKING_BLOCKS))
     return text

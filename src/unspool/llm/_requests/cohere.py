@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .._calls import ToolCall
 from .._parts import OpaquePart, ReasoningPart, RefusalPart, TextPart
-from .flat import body_of, is_sent, lose_order, lose_part, lose_reasoning, lose_signature, output_text, sent_results
+from .flat import body_of, is_sent, lose_order, lose_part, lose_reasoning, lose_signature, sent_results
 from .turn import plain_copy, result_text
 
 if TYPE_CHECKING:
@@ -26,10 +26,7 @@ def write_turn(turn: Turn) -> list[dict[str, Any]]:
     calls: list[dict[str, Any]] = []
     citations: list[dict[str, Any]] = []
     for number, part in turn.parts:
-        output = output_text(part)
-        if output is not None:
-            content.append({"type": "text", "text": output})
-        elif isinstance(part, ToolCall):
+        if isinstance(part, ToolCall):
             if is_sent(turn, number, part):
                 lose_signature(turn, number, part)
                 calls.append(_call(turn, number, part))

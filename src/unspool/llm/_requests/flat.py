@@ -8,12 +8,11 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING, Any
 
-from .._calls import HIDDEN, ToolCall
-from .._config import OUTPUT
 from .._parts import FilePart, OpaquePart, ReasoningPart, SourcePart, TextPart, ToolResultPart
 from .turn import result_text
 
 if TYPE_CHECKING:
+    from .._calls import ToolCall
     from .._parts import Part
     from .turn import CallResult, Turn
 
@@ -25,16 +24,8 @@ __all__ = [
     "lose_part",
     "lose_reasoning",
     "lose_signature",
-    "output_text",
     "sent_results",
 ]
-
-
-def output_text(part: Part) -> str | None:
-    """Return the structured output that went through a tool of its own: it goes back as text."""
-    if isinstance(part, ToolCall) and part.index == HIDDEN and part.name == OUTPUT:
-        return part.arguments
-    return None
 
 
 def is_sent(turn: Turn, number: int, call: ToolCall) -> bool:

@@ -17,7 +17,6 @@ from .flat import (
     lose_part,
     lose_reasoning,
     lose_signature,
-    output_text,
     sent_results,
 )
 
@@ -34,10 +33,7 @@ def write_turn(turn: Turn) -> list[dict[str, Any]]:
     images: list[str] = []
     calls: list[dict[str, Any]] = []
     for number, part in turn.parts:
-        output = output_text(part)
-        if output is not None:
-            texts.append(output)
-        elif isinstance(part, ToolCall):
+        if isinstance(part, ToolCall):
             if is_sent(turn, number, part):
                 lose_signature(turn, number, part)
                 calls.append(_call(turn, number, part))

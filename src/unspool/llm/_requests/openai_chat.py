@@ -19,7 +19,6 @@ from .flat import (
     lose_order,
     lose_part,
     lose_signature,
-    output_text,
     sent_results,
 )
 
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["write_results", "write_turn"]
 
 REASONING_NAMES: Final = frozenset({"reasoning_content", "reasoning", "reasoning_text"})
+OUTPUT: Final = ("output",)
 TEXT_FIELDS: Final = {"reasoning.text": "text", "reasoning.summary": "summary"}
 
 
@@ -69,11 +69,10 @@ class _Message:
     def add(self, number: int, part: Part) -> None:
         """Add a part, or report that it is left out."""
         turn = self.turn
-        output = output_text(part)
-        if output is not None:
-            self.outputs.append(output)
-        elif isinstance(part, TextPart):
-            if part.text:
+        if isinstance(part, TextPart):
+            if part.block == OUTPUT:  # the structured output went through a tool that does not exist
+                self.outputs.append(part.text)
+            elif part.text:
                 lose_order(turn, number, self.calls)
                 self.texts.append(part.text)
                 self.elements.append({"type": "text", "text": part.text})
