@@ -228,8 +228,8 @@ CHAT: Examples = {
         [
             MessageStart("assistant", "c1", "m"),
             TextDelta("Hi"),
-            *one_call(MISSING, "a", "f", "{}"),
-            *one_call(MISSING, "b", "f", "{}"),
+            *one_call(0, "a", "f", "{}"),
+            *one_call(1, "b", "f", "{}"),
             Finish("tool_calls", "tool_calls"),
             MessageData("system_fingerprint", "fp"),
         ],

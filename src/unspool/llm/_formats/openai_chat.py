@@ -232,21 +232,22 @@ def _add_choice(found: list[Delta], chunk: object, choice: object) -> None:
     begin = len(found)
     is_quiet = _has_only(choice, QUIET_CHOICE)
     message = get(choice, "delta")
-    if not is_quiet and not is_record(message) and is_record(get(choice, "message")):
+    is_whole = not is_quiet and not is_record(message) and is_record(get(choice, "message"))
+    if is_whole:
         message = get(choice, "message")
     role: str | None = None
     if is_record(message):
         role = string(message, "role")
         if role:
             found.append(MessageStart(role, string(chunk, "id") or None, string(chunk, "model") or None, at))
-        _add_delta(found, message, at)
+        _add_delta(found, message, at, is_whole)
     elif says(message):
         found.append(Ignored("delta"))
     elif not is_quiet:
         found += block_text(TextDelta, choice, "text", choice=at)
     if get(choice, "finish_reason") is not None:
         found += finish(choice, "finish_reason", REASONS, at)
-    if not role and (len(found) == begin or isinstance(found[-1], Finish) or message is not get(choice, "delta")):
+    if not role and (len(found) == begin or isinstance(found[-1], Finish) or is_whole):
         named, model = string(chunk, "id") or None, string(chunk, "model") or None
         if named is not None or model is not None:
             found.insert(begin, MessageStart(None, named, model, at))
@@ -284,7 +285,7 @@ def _has_filtered(results: object) -> bool:
     return False
 
 
-def _add_delta(found: list[Delta], delta: object, at: int) -> None:
+def _add_delta(found: list[Delta], delta: object, at: int, is_whole: bool) -> None:
     came = _fields(delta)
     if len(came) == 1:  # mostly; there is one delta for every few characters
         content = came.get("content", MISSING)
@@ -292,9 +293,9 @@ def _add_delta(found: list[Delta], delta: object, at: int) -> None:
             if content:
                 found.append(TextDelta(content, (), False, at))
             return
-        if "tool_calls" in came:
+        if "tool_calls" in came and not is_whole:
             for tool_call in items(delta, "tool_calls"):
-                _add_call(found, tool_call, at)
+                _add_call(found, tool_call, at, MISSING)
             return
     is_plain = PLAIN.issuperset(cast("dict[str, object]", came))
     carried = "" if is_plain else add_reasoning(found, delta, at)
@@ -314,8 +315,8 @@ def _add_delta(found: list[Delta], delta: object, at: int) -> None:
     if "refusal" in came:
         found += block_text(RefusalDelta, delta, "refusal", choice=at)
     if "tool_calls" in came:
-        for tool_call in items(delta, "tool_calls"):
-            _add_call(found, tool_call, at)
+        for number_of, tool_call in enumerate(items(delta, "tool_calls")):
+            _add_call(found, tool_call, at, number_of if is_whole else MISSING)
     if "function_call" in came:
         found += _function(get(delta, "function_call"), "function_call", at)
     if not is_plain:
@@ -341,11 +342,14 @@ def _repeats(delta: object, name: str, text: str) -> bool:
 # ---- calls -------------------------------------------------------------------------------------------
 
 
-def _add_call(found: list[Delta], tool_call: object, at: int) -> None:
+def _add_call(found: list[Delta], tool_call: object, at: int, known_place: Index) -> None:
+    """Add a call. Its place is known if it is in a whole message, which has no indexes."""
     if not is_record(tool_call):
         found.append(Ignored("tool_calls"))
         return
     place, named = index(tool_call, "index"), string(tool_call, "id")
+    if place is MISSING:
+        place = known_place
     function = get(tool_call, "function")
     if _has_only(tool_call, FUNCTION_CALL_FIELDS) and _has_only(function, FUNCTION_FIELDS):
         arguments = get(function, "arguments")
