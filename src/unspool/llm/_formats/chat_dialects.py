@@ -42,6 +42,7 @@ __all__ = [
     "add_reasoning",
     "add_sources",
     "data_url",
+    "native_block",
     "native_fields",
 ]
 
@@ -74,6 +75,18 @@ def native_fields(found: list[Delta], source: object, without: Collection[str] =
     return native
 
 
+def native_block(found: list[Delta], source: object) -> dict[str, object]:
+    """Return a plain copy of all fields, for a block that goes back exactly as it came."""
+    native: dict[str, object] = {}
+    for name in names(source):
+        copy = plain(get(source, name))
+        if copy is MISSING:
+            found.append(Ignored(name))
+        else:
+            native[name] = copy
+    return native
+
+
 # ---- reasoning ---------------------------------------------------------------------------------------
 
 
@@ -92,7 +105,7 @@ def _detail(found: list[Delta], detail: object, at: int) -> str:
     grown = TEXT_FIELDS.get(kind)
     signature, named = string(detail, "signature") or None, string(detail, "id") or None
     if grown is None:  # encrypted reasoning comes whole
-        native = native_fields(found, detail)
+        native = native_block(found, detail)
         part = ReasoningPart("", signature, string(detail, "data") or None, False, named, True, native)
         found.append(PartStart(part, at))
         return ""
@@ -117,7 +130,7 @@ def _thinking_block(found: list[Delta], block: object, at: int) -> str:
         found.append(Ignored("thinking_blocks"))
         return ""
     if string(block, "type") != "thinking":  # redacted thinking comes whole
-        native = native_fields(found, block)
+        native = native_block(found, block)
         part = ReasoningPart("", None, string(block, "data") or None, False, None, True, native)
         found.append(PartStart(part, at))
         return ""
@@ -148,7 +161,7 @@ def add_content(found: list[Delta], content: list[object], at: int) -> None:
         elif kind == "image_url":
             _add_image(found, element, (), at)
         elif kind:
-            native = native_fields(found, element)
+            native = native_block(found, element)
             found.append(PartStart(OpaquePart(kind, None, True, native), at))
         else:
             found.append(Ignored("content"))
@@ -210,7 +223,7 @@ def _add_specific_fields(found: list[Delta], fields: object, at: int) -> None:
         return
     for citation in items(fields, "citation"):
         if is_record(citation):
-            native = native_fields(found, citation)
+            native = native_block(found, citation)
             made = Citation(
                 string(citation, "url") or None,
                 string(citation, "title", "document_title") or None,
@@ -234,11 +247,11 @@ def _add_annotation(found: list[Delta], annotation: object, at: int) -> None:
             number(cited, "start_index"),
             number(cited, "end_index"),
             None,
-            native_fields(found, annotation),
+            native_block(found, annotation),
         )
         found.append(PartData("citation", citation, (), None, at))
     elif kind:  # OpenRouter reads a document once, and wants its annotation back
-        native = native_fields(found, annotation)
+        native = native_block(found, annotation)
         found.append(PartStart(OpaquePart(kind, None, True, native, ("annotations",)), at))
     else:
         found.append(Ignored("annotations"))

@@ -23,7 +23,7 @@ from .._deltas import (
     ToolCallDelta,
 )
 from .._parts import Citation, OpaquePart
-from .chat_dialects import native_fields
+from .chat_dialects import native_block, native_fields
 from .chunks import (
     block,
     block_text,
@@ -173,7 +173,7 @@ def _content(content: object, place: Block) -> list[Delta]:
     kind = string(content, "type")
     found: list[Delta] = []
     if kind and kind not in CONTENT_KINDS:
-        native = native_fields(found, content)
+        native = native_block(found, content)
         return [*found, PartStart(OpaquePart(kind, None, False, native, place))]
     found += block_text(ReasoningDelta, content, "thinking", place)
     found += block_text(TextDelta, content, "text", place)
@@ -186,7 +186,7 @@ def _citations(message: object, at: int | None) -> list[Delta]:
         if not is_record(citation):
             found.append(Ignored("citations"))
             continue
-        native = native_fields(found, citation)
+        native = native_block(found, citation)
         if string(citation, "type") in {None, "", TEXT_CONTENT}:
             source = _first(items(citation, "sources"))
             document = get(source, "document")
