@@ -147,6 +147,8 @@ def fold(deltas: Iterable[Delta]) -> list[Message]:
     """The messages that the deltas make: one that starts with another id is another one."""
     messages: list[Message] = []
     for delta in deltas:
+        if isinstance(delta, MessageData) and not messages:
+            continue  # Azure reports on the prompt before the message begins
         if not messages or (isinstance(delta, MessageStart) and delta.id is not None and delta.id != messages[-1].id):
             messages.append(Message(delta.id if isinstance(delta, MessageStart) else None))
         messages[-1].add(delta)

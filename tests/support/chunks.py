@@ -42,15 +42,44 @@ def function(**fields: Any) -> Any:
     return tool(index=0, function=fields)
 
 
+NAMED = MessageStart(None, "c1", "m")
+"""The start that a chunk without a role gives, if it has no text."""
+
+
+def thought(text: str, name: str = "reasoning_content", **more: Any) -> ReasoningDelta:
+    return ReasoningDelta(text, (name,), **more)
+
+
+def detail(**fields: Any) -> Any:
+    return chat({"reasoning_details": [{"type": "reasoning.text", "index": 0, **fields}]})
+
+
+def detail_native(**fields: Any) -> dict[str, object]:
+    return {"type": "reasoning.text", "index": 0, **fields}
+
+
 def one_call(*args: Any, **more: Any) -> list[Delta]:
-    return [ToolCallDelta(*args, **{"kind": "function", **more})]
+    return [ToolCallDelta(*args, **({"kind": "function", **more} if len(args) < 5 else more))]
 
 
+XAI_USAGE: dict[str, object] = {
+    "prompt_tokens": 291,
+    "completion_tokens": 26,
+    "total_tokens": 513,
+    "completion_tokens_details": {"reasoning_tokens": 196},
+}
+ANNOTATION: dict[str, Any] = {
+    "type": "url_citation",
+    "url_citation": {"url": "https://a", "title": "A", "start_index": 0, "end_index": 2},
+}
+EXECUTED = one_call(
+    MISSING, "executed_tools_0", "search", Whole('{"q": 1}'), "server", is_done=True, native={"type": "search"}
+)
 CHAT: Examples = {
     "role": (chat({"role": "assistant", "content": ""}), [MessageStart("assistant", "c1", "m")]),
     "role without id": ({"choices": [{"delta": {"role": "assistant"}}]}, [MessageStart("assistant")]),
     "content": (chat({"content": "Hi"}), [TextDelta("Hi")]),
-    "content null": (chat({"content": None, "tool_calls": None, "function_call": None}), []),
+    "content null": (chat({"content": None, "tool_calls": None, "function_call": None}), [NAMED]),
     "content in parts": (
         chat(
             {
@@ -65,17 +94,25 @@ CHAT: Examples = {
             }
         ),
         [
-            ReasoningDelta("Hm"),
-            ReasoningDelta("m"),
+            thought("Hm", "thinking"),
+            thought("m", "thinking"),
             TextDelta("Hi"),
-            Ignored("reference", True),
-            Ignored("new"),
+            PartStart(OpaquePart("reference", None, True, {"type": "reference", "reference_ids": [1]})),
+            PartStart(OpaquePart("new", None, True, {"type": "new"})),
             Ignored("content"),
         ],
     ),
-    "reasoning": (chat({"reasoning_content": "Hm", "content": ""}), [ReasoningDelta("Hm")]),
-    "reasoning by its other name": (chat({"reasoning_content": "", "reasoning": "Hm"}), [ReasoningDelta("Hm")]),
-    "reasoning twice": (chat({"reasoning_content": "Hm", "reasoning": "Hm"}), [ReasoningDelta("Hm")]),
+    "reasoning": (chat({"reasoning_content": "Hm", "content": ""}), [thought("Hm")]),
+    "reasoning by its other name": (
+        chat({"reasoning_content": "", "reasoning": "Hm"}),
+        [thought("Hm", "reasoning")],
+    ),
+    "reasoning by its third name": (chat({"reasoning_text": "Hm"}), [thought("Hm", "reasoning_text")]),
+    "reasoning twice": (chat({"reasoning_content": "Hm", "reasoning": "Hm"}), [thought("Hm")]),
+    "two reasonings": (
+        chat({"reasoning_content": "Hm", "reasoning": "Ah"}),
+        [thought("Hm"), thought("Ah", "reasoning")],
+    ),
     "refusal": (chat({"refusal": "No"}), [RefusalDelta("No")]),
     "another choice": (
         {"choices": [{"index": 1, "delta": {"content": "a"}}, {"index": 0, "delta": {"content": "b"}}]},
@@ -109,42 +146,433 @@ CHAT: Examples = {
     ),
     "legacy call": (
         chat({"function_call": {"name": "f", "arguments": "{}"}}, finish_reason="function_call"),
-        [*one_call(MISSING, None, "f", "{}"), Finish("tool_calls", "function_call")],
+        [NAMED, *one_call(MISSING, None, "f", "{}"), Finish("tool_calls", "function_call")],
     ),
-    "finish": (chat({}, finish_reason="length"), [Finish("length", "length")]),
-    "finish, none yet": (chat({}, finish_reason=""), []),
-    "finish of another choice": (chat({}, index=1, finish_reason="new"), [Finish("other", "new", 1)]),
+    "finish": (chat({}, finish_reason="length"), [NAMED, Finish("length", "length")]),
+    "finish without an id": ({"choices": [{"delta": {}, "finish_reason": "stop"}]}, [Finish("stop", "stop")]),
+    "finish, none yet": (chat({}, finish_reason=""), [NAMED]),
+    "finish of another choice": (
+        chat({}, index=1, finish_reason="new"),
+        [MessageStart(None, "c1", "m", 1), Finish("other", "new", 1)],
+    ),
     "finish of no shape": (chat({}, finish_reason=5), [Ignored("finish_reason")]),
     "usage": (
         {"choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}},
         [Usage(1, 2, 3, {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3})],
     ),
-    "usage in a choice": (chat({}, usage={"prompt_tokens": 1}), [Usage(1, None, None, {"prompt_tokens": 1})]),
+    "usage in a choice": (chat({}, usage={"prompt_tokens": 1}), [NAMED, Usage(1, None, None, {"prompt_tokens": 1})]),
+    "usage with reasoning beside the completion": (
+        {"choices": [], "usage": XAI_USAGE},
+        [Usage(291, 222, 513, XAI_USAGE)],
+    ),
+    "usage with reasoning in the completion": (
+        {"choices": [], "usage": {**XAI_USAGE, "total_tokens": 317}},
+        [Usage(291, 26, 317, {**XAI_USAGE, "total_tokens": 317})],
+    ),
+    "usage with another total": (
+        {"choices": [], "usage": {**XAI_USAGE, "total_tokens": 514}},
+        [Usage(291, 26, 514, {**XAI_USAGE, "total_tokens": 514})],
+    ),
     "usage of Groq": (
         {"choices": [], "usage": None, "x_groq": {"usage": {"total_tokens": 3}}},
         [Usage(None, None, 3, {"total_tokens": 3})],
     ),
     "usage, none counted": ({"choices": [], "usage": {"prompt_tokens": None}}, []),
-    "content filter": ({"choices": [], "object": "", "prompt_filter_results": [{}]}, []),
+    "content filter": (
+        {"choices": [], "object": "", "prompt_filter_results": [{"prompt_index": 0}]},
+        [MessageData("prompt_filter_results", [{"prompt_index": 0}])],
+    ),
+    "content filter with clean results": (
+        chat({"content": "Hi"}, content_filter_results={"hate": {"filtered": False, "severity": "safe"}, "self": None}),
+        [TextDelta("Hi")],
+    ),
+    "content filter with results": (
+        chat({"content": "Hi"}, content_filter_results={"hate": {"filtered": False, "severity": "low"}}),
+        [TextDelta("Hi"), MessageData("content_filter_results", {"hate": {"filtered": False, "severity": "low"}})],
+    ),
+    "content filter that was not safe": (
+        chat({"content": "Hi"}, content_filter_results={"jailbreak": {"filtered": False, "detected": True}}),
+        [TextDelta("Hi"), MessageData("content_filter_results", {"jailbreak": {"filtered": False, "detected": True}})],
+    ),
     "content filter later": (
         {"object": "", "choices": [{"index": 0, "content_filter_offsets": {"start": 1}, "logprobs": {"content": [1]}}]},
         [Ignored("content_filter_offsets", True), Ignored("logprobs", True)],
     ),
     "a whole message": (
         {"choices": [{"index": 0, "message": {"content": "Hi"}, "finish_reason": "stop"}]},
-        [Ignored("message"), Finish("stop", "stop")],
+        [TextDelta("Hi"), Finish("stop", "stop")],
     ),
+    "a whole message with all": (
+        {
+            "id": "c1",
+            "object": "chat.completion",
+            "created": 1,
+            "model": "m",
+            "system_fingerprint": "fp",
+            "choices": [
+                {
+                    "index": 0,
+                    "message": {
+                        "role": "assistant",
+                        "content": "Hi",
+                        "refusal": None,
+                        "annotations": [],
+                        "tool_calls": [
+                            {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}},
+                            {"id": "b", "type": "function", "function": {"name": "f", "arguments": "{}"}},
+                        ],
+                    },
+                    "logprobs": None,
+                    "finish_reason": "tool_calls",
+                }
+            ],
+        },
+        [
+            MessageStart("assistant", "c1", "m"),
+            TextDelta("Hi"),
+            *one_call(0, "a", "f", "{}"),
+            *one_call(1, "b", "f", "{}"),
+            Finish("tool_calls", "tool_calls"),
+            MessageData("system_fingerprint", "fp"),
+        ],
+    ),
+    "a whole message without a role": (
+        {"id": "c1", "model": "m", "choices": [{"message": {"content": "Hi"}}]},
+        [NAMED, TextDelta("Hi")],
+    ),
+    "a message beside its delta": (
+        chat({"content": "Hi"}, message={"role": "assistant", "content": "Well, Hi"}),
+        [TextDelta("Hi")],
+    ),
+    "legacy completion": (
+        {
+            "id": "c1",
+            "object": "text_completion",
+            "model": "m",
+            "choices": [{"index": 0, "text": "Hi", "logprobs": None}],
+        },
+        [TextDelta("Hi")],
+    ),
+    "legacy completion ends": (
+        {"id": "c1", "model": "m", "choices": [{"index": 0, "text": "", "finish_reason": "length"}]},
+        [NAMED, Finish("length", "length")],
+    ),
+    "a text beside its delta": (chat({"content": "Hi", "token_id": 7}, text="Hi", seed=None), [TextDelta("Hi")]),
     "more in a delta": (
-        chat({"content": "Hi", "audio": {"data": "x"}, "new": 1, "annotations": [], "old": None}),
-        [TextDelta("Hi"), Ignored("audio", True), Ignored("new")],
+        chat({"content": "Hi", "audio": 5, "new": 1, "annotations": [], "old": None, "channel": "final"}),
+        [TextDelta("Hi"), Ignored("audio"), Ignored("new")],
+    ),
+    "more in a choice": (
+        chat({"content": "Hi"}, new=1, native_finish_reason="completed", stop_reason=None),
+        [TextDelta("Hi"), Ignored("new"), MessageData("native_finish_reason", "completed")],
+    ),
+    "more in a chunk": (
+        {**chat({"content": "Hi"}), "new": 1, "service_tier": "default", "old": None},
+        [TextDelta("Hi"), Ignored("new")],
+    ),
+    "details of the message": (
+        {**chat({"role": "assistant"}), "system_fingerprint": "fp", "service_tier": "default", "provider": "Xy"},
+        [
+            MessageStart("assistant", "c1", "m"),
+            MessageData("system_fingerprint", "fp"),
+            MessageData("service_tier", "default"),
+            MessageData("provider", "Xy"),
+        ],
+    ),
+    "details of Groq": (
+        {**chat({"content": "Hi"}), "x_groq": {"id": "req", "error": "no"}},
+        [TextDelta("Hi"), MessageData("x_groq", {"id": "req"}), ProviderError("no", None, "no")],
+    ),
+    "reasoning in details": (
+        chat(
+            {
+                "content": "",
+                "reasoning": "Hm",
+                "reasoning_details": [{"type": "reasoning.text", "text": "Hm", "format": "x", "index": 0}],
+            }
+        ),
+        [
+            ReasoningDelta("Hm", ("reasoning.text", 0)),
+            PartData("", None, ("reasoning.text", 0), detail_native(format="x")),
+        ],
+    ),
+    "reasoning in details and beside them": (
+        chat({"reasoning": "Ah", "reasoning_details": [{"type": "reasoning.text", "text": "Hm"}]}),
+        [
+            ReasoningDelta("Hm", ("reasoning.text", 0)),
+            PartData("", None, ("reasoning.text", 0), {"type": "reasoning.text"}),
+            thought("Ah", "reasoning"),
+        ],
+    ),
+    "details without text": (detail(text="", signature="", format="x"), [NAMED]),
+    "signature alone": (
+        detail(signature="sig"),
+        [
+            PartStart(
+                ReasoningPart("", "sig", native=detail_native(signature="sig"), block=("reasoning.text", 0)),
+            )
+        ],
+    ),
+    "signature with text": (
+        detail(text="Hm", signature="sig"),
+        [
+            ReasoningDelta("Hm", ("reasoning.text", 0)),
+            PartData("signature", "sig", ("reasoning.text", 0), detail_native(signature="sig")),
+        ],
+    ),
+    "summary in details": (
+        chat({"reasoning_details": [{"type": "reasoning.summary", "summary": "Hm", "id": "rs", "index": 1}]}),
+        [
+            ReasoningDelta("Hm", ("reasoning.summary", 1)),
+            PartData("", None, ("reasoning.summary", 1), {"type": "reasoning.summary", "id": "rs", "index": 1}),
+            PartData("is_summary", True, ("reasoning.summary", 1)),
+            PartData("id", "rs", ("reasoning.summary", 1)),
+        ],
+    ),
+    "encrypted reasoning": (
+        chat({"reasoning_details": [{"type": "reasoning.encrypted", "data": "xyz", "id": "rs", "index": 0}, 5]}),
+        [
+            PartStart(
+                ReasoningPart(
+                    encrypted="xyz",
+                    id="rs",
+                    is_complete=True,
+                    native={"type": "reasoning.encrypted", "data": "xyz", "id": "rs", "index": 0},
+                )
+            ),
+            Ignored("reasoning_details"),
+        ],
+    ),
+    "thinking blocks": (
+        chat(
+            {
+                "reasoning_content": "Hm",
+                "thinking_blocks": [{"type": "thinking", "thinking": "Hm", "signature": None}],
+            }
+        ),
+        [
+            ReasoningDelta("Hm", ("thinking_blocks",)),
+            PartData("", None, ("thinking_blocks",), {"type": "thinking"}),
+        ],
+    ),
+    "thinking block ends": (
+        chat({"thinking_blocks": [{"type": "thinking", "thinking": "", "signature": "sig"}]}),
+        [
+            PartData("signature", "sig", ("thinking_blocks",), {"type": "thinking", "signature": "sig"}),
+            BlockEnd(block=("thinking_blocks",)),
+        ],
+    ),
+    "redacted thinking block": (
+        chat({"thinking_blocks": [{"type": "redacted_thinking", "data": "xyz"}, None]}),
+        [
+            PartStart(
+                ReasoningPart(encrypted="xyz", is_complete=True, native={"type": "redacted_thinking", "data": "xyz"})
+            ),
+            Ignored("thinking_blocks"),
+        ],
+    ),
+    "opaque reasoning": (
+        chat({"reasoning_opaque": "xyz"}),
+        [
+            PartStart(
+                ReasoningPart(
+                    encrypted="xyz",
+                    is_complete=True,
+                    native={"reasoning_opaque": "xyz"},
+                    block=("reasoning_opaque",),
+                )
+            )
+        ],
+    ),
+    "signature of reasoning": (
+        chat({"reasoning_content": "Hm", "reasoning_signature": "sig"}),
+        [thought("Hm"), PartData("signature", "sig", (), {"reasoning_signature": "sig"})],
+    ),
+    "call with a signature": (
+        tool(
+            index=0,
+            id="a",
+            type="function",
+            function={"name": "f", "arguments": "{}"},
+            extra_content={"google": {"thought_signature": "sig"}},
+        ),
+        one_call(
+            0,
+            "a",
+            "f",
+            "{}",
+            signature="sig",
+            native={"extra_content": {"google": {"thought_signature": "sig"}}},
+        ),
+    ),
+    "call with more fields": (
+        tool(index=0, new=1, extra_content={"vertex": {"thought_signature": "sig"}}, function={"name": "f", "old": 2}),
+        one_call(
+            0,
+            None,
+            "f",
+            signature="sig",
+            native={"new": 1, "extra_content": {"vertex": {"thought_signature": "sig"}}, "function": {"old": 2}},
+        ),
+    ),
+    "annotation": (
+        chat({"content": "Hi", "annotations": [ANNOTATION, {"type": "file", "file": {"hash": "h"}}, {}]}),
+        [
+            TextDelta("Hi"),
+            PartData("citation", Citation("https://a", "A", None, 0, 2, None, ANNOTATION)),
+            PartStart(
+                OpaquePart("file", None, True, {"type": "file", "file": {"hash": "h"}}, ("annotations",)),
+            ),
+            Ignored("annotations"),
+        ],
+    ),
+    "audio": (
+        chat({"audio": {"id": "audio_1", "data": "AAAA", "transcript": "Hi", "expires_at": 5}}),
+        [
+            PartStart(FilePart(id="audio_1", native={"id": "audio_1", "expires_at": 5}, block=("audio", 0))),
+            PartData("data", "AAAA", ("audio", 0)),
+            PartData("transcript", "Hi", ("audio", 0)),
+        ],
+    ),
+    "audio goes on": (
+        chat({"audio": {"data": "AAAA", "transcript": 5}}),
+        [PartStart(FilePart(block=("audio", 0))), PartData("data", "AAAA", ("audio", 0)), Ignored("transcript")],
+    ),
+    "images": (
+        chat(
+            {
+                "images": [
+                    {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}, "index": 0},
+                    {"type": "image_url", "image_url": "https://a/b.png"},
+                    {"type": "image_url"},
+                ]
+            }
+        ),
+        [
+            PartStart(
+                FilePart(
+                    "image/png",
+                    "AAAA",
+                    is_complete=True,
+                    native={"type": "image_url", "image_url": {}},
+                    block=("images", 0),
+                )
+            ),
+            PartStart(
+                FilePart(url="https://a/b.png", is_complete=True, native={"type": "image_url"}, block=("images",))
+            ),
+            Ignored("images"),
+        ],
+    ),
+    "image in the content": (
+        chat({"content": [{"type": "image_url", "image_url": {"url": "https://a", "detail": "low"}}]}),
+        [
+            PartStart(
+                FilePart(
+                    url="https://a",
+                    is_complete=True,
+                    native={"type": "image_url", "image_url": {"detail": "low"}},
+                )
+            )
+        ],
+    ),
+    "executed tools": (
+        chat(
+            {
+                "executed_tools": [
+                    {"index": 0, "type": "search", "arguments": '{"q": 1}'},
+                    {
+                        "index": 0,
+                        "type": "search",
+                        "arguments": '{"q": 1}',
+                        "output": "Found",
+                        "search_results": {"n": 1},
+                    },
+                    5,
+                ]
+            }
+        ),
+        [
+            *EXECUTED,
+            *EXECUTED,
+            PartStart(
+                ToolResultPart(
+                    "executed_tools_0",
+                    "search",
+                    "Found",
+                    is_complete=True,
+                    native={"type": "search", "search_results": {"n": 1}},
+                    block=("executed_tools", 0),
+                )
+            ),
+            Ignored("executed_tools"),
+        ],
+    ),
+    "sources": (
+        {**chat({"content": "Hi"}), "citations": ["https://a", {"url": "https://b", "title": "B"}, 5]},
+        [
+            PartStart(SourcePart("https://a", block=("sources", 0))),
+            PartStart(
+                SourcePart("https://b", "B", native={"url": "https://b", "title": "B"}, block=("sources", 1)),
+            ),
+            Ignored("citations"),
+            TextDelta("Hi"),
+        ],
+    ),
+    "sources with titles": (
+        {
+            **chat({}),
+            "citations": ["https://a"],
+            "search_results": [{"url": "https://a", "title": "A", "snippet": "x"}],
+        },
+        [
+            NAMED,
+            PartStart(
+                SourcePart(
+                    "https://a",
+                    "A",
+                    None,
+                    "x",
+                    native={"url": "https://a", "title": "A", "snippet": "x"},
+                    block=("sources", 0),
+                )
+            ),
+        ],
+    ),
+    "context of Azure": (
+        chat({"context": {"citations": [{"title": "A", "content": "x"}], "intent": "why"}}),
+        [
+            PartStart(SourcePart(None, "A", None, "x", native={"title": "A", "content": "x"}, block=("sources", 0))),
+            MessageData("context", {"intent": "why"}),
+        ],
+    ),
+    "fields of litellm": (
+        chat(
+            {
+                "content": "Hi",
+                "provider_specific_fields": {"citation": {"url": "https://a", "cited_text": "x"}, "more": 1},
+            }
+        ),
+        [
+            TextDelta("Hi"),
+            PartData(
+                "citation",
+                Citation("https://a", None, "x", native={"url": "https://a", "cited_text": "x"}),
+            ),
+            MessageData("provider_specific_fields", {"more": 1}),
+        ],
     ),
     "delta of no shape": (chat(5), [Ignored("delta")]),
     "choice of no shape": ({"choices": [5]}, [Ignored("choices")]),
     "error": (
         {"id": "c1", "error": {"code": 502, "message": "gone"}, "choices": [{"delta": {}, "finish_reason": "error"}]},
-        [Finish("error", "error"), ProviderError("gone", "502", {"code": 502, "message": "gone"})],
+        [
+            MessageStart(None, "c1"),
+            Finish("error", "error"),
+            ProviderError("gone", "502", {"code": 502, "message": "gone"}),
+        ],
     ),
-    "error in a choice": (chat({}, error={"message": "no"}), [ProviderError("no", None, {"message": "no"})]),
+    "error in a choice": (chat({}, error={"message": "no"}), [NAMED, ProviderError("no", None, {"message": "no"})]),
     "error as a text": ({"error": "no"}, [ProviderError("no", None, "no")]),
     "error of no shape": ({"error": 5}, [Ignored("error")]),
     "error as the chunk": (
@@ -1395,6 +1823,14 @@ def cohere(kind: str, /, **message: Any) -> Any:
     return {"type": kind, "index": 0, "delta": {"message": message}}
 
 
+COHERE_CITATION: dict[str, Any] = {
+    "start": 23,
+    "end": 28,
+    "text": "Paris",
+    "content_index": 0,
+    "type": "TEXT_CONTENT",
+    "sources": [{"type": "document", "id": "doc:0", "document": {"title": "A", "url": "https://a"}}],
+}
 COHERE: Examples = {
     "message start": (
         {"type": "message-start", "id": "m1", "delta": {"message": {"role": "assistant"}}},
@@ -1405,8 +1841,22 @@ COHERE: Examples = {
     "thinking": (cohere("content-delta", content={"thinking": "Hm"}), [ReasoningDelta("Hm", (0,))]),
     "content unknown": (cohere("content-delta", content={"new": 1}), [Ignored("new")]),
     "content of no shape": (cohere("content-delta", content="Hi"), [Ignored("content")]),
-    "content ends": ({"type": "content-end", "index": 0}, []),
-    "plan": (cohere("tool-plan-delta", tool_plan="I will"), [ReasoningDelta("I will")]),
+    "content ends": ({"type": "content-end", "index": 0}, [BlockEnd(block=(0,))]),
+    "content of an unknown kind": (
+        cohere("content-start", content={"type": "new", "x": 1}),
+        [PartStart(OpaquePart("new", native={"type": "new", "x": 1}, block=(0,)))],
+    ),
+    "more in an event": (
+        {
+            "type": "content-delta",
+            "index": 0,
+            "delta": {"message": {"content": {"text": "Hi"}, "a": 1}, "b": 2},
+            "c": 3,
+            "logprobs": {"token_ids": [1]},
+        },
+        [TextDelta("Hi", (0,)), Ignored("c"), Ignored("logprobs", True), Ignored("b"), Ignored("a")],
+    ),
+    "plan": (cohere("tool-plan-delta", tool_plan="I will"), [ReasoningDelta("I will", ("tool_plan",))]),
     "call": (
         cohere("tool-call-start", tool_calls={"id": "t1", "function": {"name": "f", "arguments": ""}}),
         one_call(0, "t1", "f", ""),
@@ -1417,7 +1867,78 @@ COHERE: Examples = {
     ),
     "call of no shape": (cohere("tool-call-start", tool_calls=5), [Ignored("tool_calls")]),
     "call ends": ({"type": "tool-call-end", "index": 0}, one_call(0, is_done=True)),
-    "citation": ({"type": "citation-start", "index": 0}, [Ignored("citation-start", True)]),
+    "call with more fields": (
+        cohere("tool-call-start", tool_calls={"id": "t1", "new": 1, "function": {"name": "f", "old": 2}}),
+        one_call(0, "t1", "f", native={"new": 1, "function": {"old": 2}}),
+    ),
+    "citation": (
+        cohere("citation-start", citations=COHERE_CITATION),
+        [PartData("citation", Citation("https://a", "A", "Paris", 23, 28, "doc:0", COHERE_CITATION), (0,))],
+    ),
+    "citation of a tool": (
+        cohere(
+            "citation-start", citations={"start": 0, "end": 2, "text": "Hi", "sources": [{"type": "tool", "id": "t"}]}
+        ),
+        [
+            PartData(
+                "citation",
+                Citation(
+                    None,
+                    None,
+                    "Hi",
+                    0,
+                    2,
+                    "t",
+                    {"start": 0, "end": 2, "text": "Hi", "sources": [{"type": "tool", "id": "t"}]},
+                ),
+            )
+        ],
+    ),
+    "citation of the plan": (
+        cohere("citation-start", citations={"start": 0, "end": 2, "type": "PLAN"}),
+        [PartStart(OpaquePart("citation", None, True, {"start": 0, "end": 2, "type": "PLAN"}, ("citations", 0)))],
+    ),
+    "citation of no shape": (cohere("citation-start", citations=5), [Ignored("citations")]),
+    "citation ends": ({"type": "citation-end", "index": 0}, []),
+    "a whole message": (
+        {
+            "id": "m1",
+            "finish_reason": "TOOL_CALL",
+            "message": {
+                "role": "assistant",
+                "tool_plan": "I will",
+                "content": [{"type": "thinking", "thinking": "Hm"}, {"type": "text", "text": "Hi"}],
+                "tool_calls": [{"id": "t1", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
+                "citations": [{"start": 0, "end": 2, "content_index": 1, "type": "TEXT_CONTENT"}],
+            },
+            "usage": {"tokens": {"input_tokens": 1}},
+        },
+        [
+            MessageStart("assistant", "m1"),
+            ReasoningDelta("I will", ("tool_plan",)),
+            ReasoningDelta("Hm", (0,)),
+            BlockEnd(block=(0,)),
+            TextDelta("Hi", (1,)),
+            BlockEnd(block=(1,)),
+            PartData(
+                "citation",
+                Citation(
+                    start=0,
+                    end=2,
+                    native={"start": 0, "end": 2, "content_index": 1, "type": "TEXT_CONTENT"},
+                ),
+                (1,),
+            ),
+            *one_call(0, "t1", "f", "{}"),
+            *one_call(0, is_done=True),
+            Finish("tool_calls", "TOOL_CALL"),
+            Usage(1, None, None, {"tokens": {"input_tokens": 1}}),
+        ],
+    ),
+    "a whole message of text": (
+        {"finish_reason": "COMPLETE", "message": {"content": "Hi"}, "new": 1},
+        [MessageStart(), TextDelta("Hi", (0,)), Finish("stop", "COMPLETE"), Ignored("new")],
+    ),
     "message end": (
         {"type": "message-end", "delta": {"finish_reason": "MAX_TOKENS", "usage": {"tokens": {"input_tokens": 1}}}},
         [Finish("length", "MAX_TOKENS"), Usage(1, None, None, {"tokens": {"input_tokens": 1}})],
@@ -1457,12 +1978,30 @@ OLLAMA: Examples = {
         ),
         [
             STARTED,
-            *one_call(0, "a", "f", Whole({}), is_done=True),
-            *one_call(0, None, "g", "{}", is_done=True),
+            *one_call(0, "a", "f", Whole({}), is_done=True, native={"function": {"index": 0}}),
+            *one_call(0, None, "g", "{}", is_done=True, native={"function": {"index": 0}}),
         ],
     ),
     "call of no shape": (ollama(tool_calls=[5]), [STARTED, Ignored("tool_calls")]),
-    "images": (ollama(images=["x"]), [STARTED, Ignored("images", True)]),
+    "call with more fields": (
+        ollama(tool_calls=[{"new": 1, "function": {"name": "f", "arguments": {}, "old": 2}}]),
+        [
+            STARTED,
+            *one_call(MISSING, None, "f", Whole({}), is_done=True, native={"new": 1, "function": {"old": 2}}),
+        ],
+    ),
+    "images": (
+        ollama(images=["x", 5]),
+        [STARTED, PartStart(FilePart(data="x", is_complete=True)), Ignored("images")],
+    ),
+    "more in a line": (
+        {**ollama(content="Hi", new=1), "old": 2, "created_at": "now", "context": [1]},
+        [STARTED, TextDelta("Hi"), Ignored("new"), Ignored("old"), Ignored("context", True)],
+    ),
+    "generated": (
+        {"model": "m", "response": "Hi", "thinking": "Hm", "done": False},
+        [ReasoningDelta("Hm"), TextDelta("Hi")],
+    ),
     "last line": (
         {**ollama(True, content=""), "done_reason": "length", "prompt_eval_count": 1, "eval_count": 2},
         [STARTED, Finish("length", "length"), Usage(1, 2, None, {"prompt_eval_count": 1, "eval_count": 2})],

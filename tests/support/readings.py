@@ -119,7 +119,11 @@ def openai_chat(chunks: list[Payload]) -> list[Reading]:
                 message.ended(choice["finish_reason"])
         if chunk.get("usage"):
             usage = chunk["usage"]
-            message.usage = (usage["prompt_tokens"], usage["completion_tokens"], usage["total_tokens"])
+            read, written, total = usage["prompt_tokens"], usage["completion_tokens"], usage["total_tokens"]
+            thought = (usage.get("completion_tokens_details") or {}).get("reasoning_tokens") or 0
+            if read + written + thought == total:  # xAI's total has the reasoning beside the completion
+                written += thought
+            message.usage = (read, written, total)
     message.calls = [called("function", *heads[key], "".join(texts[key])) for key in heads]
     return [message]
 

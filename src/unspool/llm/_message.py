@@ -746,7 +746,7 @@ def fail(state: MessageState, error: MessageError) -> MessageState:
 
 def starts_another(state: MessageState, delta: Delta) -> bool:
     """Tell whether the delta starts another message. An id alone does not: some providers change it on every chunk."""
-    if not isinstance(delta, MessageStart) or delta.choice != state._choice:
+    if not isinstance(delta, MessageStart) or delta.choice != state._choice or delta.role is None:
         return False
     if delta.id is None or state._id is None or delta.id == state._id:
         return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ..._errors import OptionsError
-from . import anthropic, bedrock_converse, gemini, gemini_interactions, openai_chat
+from . import anthropic, bedrock_converse, cohere, gemini, gemini_interactions, ollama, openai_chat
 
 if TYPE_CHECKING:
     from .turn import RequestWriter
@@ -17,6 +17,8 @@ WRITERS: Final[dict[str, RequestWriter]] = {
     "bedrock-converse": bedrock_converse,
     "gemini": gemini,
     "gemini-interactions": gemini_interactions,
+    "cohere": cohere,
+    "ollama": ollama,
     "openai-chat": openai_chat,
 }
 
