@@ -7,7 +7,7 @@ import enum
 import pickle
 from collections import UserDict
 from types import MappingProxyType, SimpleNamespace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 import pytest
 from hypothesis import given
@@ -19,11 +19,16 @@ from unspool import MISSING
 from unspool._errors import OptionsError
 from unspool.llm._deltas import (
     BlockEnd,
+    BlockStart,
     Delta,
     Finish,
+    FinishReason,
     Ignored,
     Leaf,
+    MessageData,
     MessageStart,
+    PartData,
+    PartStart,
     ProviderError,
     ReasoningDelta,
     RefusalDelta,
@@ -34,6 +39,7 @@ from unspool.llm._deltas import (
 )
 from unspool.llm._formats import chunks
 from unspool.llm._formats.registry import FORMATS, deltas_for, detect
+from unspool.llm._parts import native_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -240,8 +246,8 @@ def test_reasons_to_finish(format: str) -> None:
     """Every reason that a provider has is one of ours, and stays as it was beside it."""
     for reason, raws in FINISHES[format].items():
         for raw in raws.split():
-            (finish,) = deltas_for(format)(finished(format, raw))
-            assert isinstance(finish, Finish)
+            told = deltas_for(format)(finished(format, raw))
+            (finish,) = [delta for delta in told if isinstance(delta, Finish)]
             assert (finish.reason, finish.raw) == (reason, raw)
 
 
@@ -499,15 +505,41 @@ def assert_sound(deltas: list[Delta]) -> None:
             case BlockEnd(index):
                 assert type(index) in {int, str, type(None), type(MISSING)}
             case Finish(reason, raw):
-                assert reason in {"stop", "length", "tool_calls", "content_filter", "refusal", "error", "other"}
+                assert reason in get_args(FinishReason)
                 assert type(raw) in {str, type(None)}
             case Ignored(kind):
                 assert type(kind) is str
                 assert kind
+            case PartStart(part):
+                assert_plain(native_in(part))
+            case PartData(name, _, block, native):
+                assert type(name) is str
+                assert all(type(number) in {int, str} for number in block)
+                assert_plain(native)
+            case BlockStart(block, native):
+                assert all(type(number) in {int, str} for number in block)
+                assert_plain(native)
+            case MessageData(name, value):
+                assert type(name) is str
+                assert_plain(value)
             case _:
                 raise AssertionError(delta)
         hash(delta)
         repr(delta)
+
+
+def assert_plain(value: object) -> None:
+    """JSON data, and bytes where a provider sends them."""
+    match value:
+        case dict():
+            for name, inner in value.items():
+                assert type(name) is str
+                assert_plain(inner)
+        case list():
+            for inner in value:
+                assert_plain(inner)
+        case _:
+            assert type(value) in {str, int, float, bool, bytes, type(None)}
 
 
 @each_format
