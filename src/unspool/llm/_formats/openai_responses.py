@@ -189,10 +189,9 @@ def _is_response(chunk: object) -> bool:
 
 def deltas(chunk: object) -> list[Delta]:
     """Return the deltas of the chunk."""
-    if type(chunk) is dict:
-        usual = _usual(cast("dict[str, object]", chunk))
-        if usual is not None:
-            return [usual]
+    usual = _usual(chunk)
+    if usual is not None:
+        return [usual]
     kind = string(chunk, "type") or "chunk"
     found = _read(chunk, kind)
     if FIELDS.issuperset(_sent(chunk)) or kind in {"chunk", "error"}:
@@ -202,16 +201,17 @@ def deltas(chunk: object) -> list[Delta]:
     return [*found, *[MessageData(name, plain(get(chunk, name))) for name in names(chunk) if name not in FIELDS]]
 
 
-def _usual(chunk: dict[str, object]) -> Delta | None:
+def _usual(chunk: object) -> Delta | None:
     """Return the delta of a chunk with a piece of text or arguments, and with known fields only: of most chunks."""
-    piece, at = chunk.get("delta"), chunk.get("output_index")
-    if type(piece) is str and piece and type(at) is int and FIELDS.issuperset(chunk):
-        kind = chunk.get("type")
-        if kind == "response.output_text.delta":
-            content = chunk.get("content_index")
-            if type(content) is int:
-                return TextDelta(piece, (at, content))
-        elif kind == "response.function_call_arguments.delta" and "name" not in chunk:
+    if type(chunk) is not dict:
+        return None
+    fields = cast("dict[str, object]", chunk)
+    piece, at = fields.get("delta"), fields.get("output_index")
+    if type(piece) is str and piece and type(at) is int and FIELDS.issuperset(fields):
+        kind, content = fields.get("type"), fields.get("content_index")
+        if kind == "response.output_text.delta" and type(content) is int:
+            return TextDelta(piece, (at, content))
+        if kind == "response.function_call_arguments.delta" and "name" not in fields:
             return ToolCallDelta(at, None, None, piece, "function", False, True)
     return None
 
