@@ -166,11 +166,11 @@ ITEMS: list[tuple[Part, dict[str, object]]] = [
         {"type": "image_generation_call", "result": "AAA="},
     ),
     (
-        FilePart(
-            data="AA==",
-            native={"type": "image_generation_call", "status": "failed", "result": None},
-            block=(0,),
-        ),
+        FilePart(data="AA==", is_complete=True, native={"type": "image_generation_call", "status": "failed"}),
+        {"type": "image_generation_call", "status": "failed"},
+    ),
+    (
+        FilePart(data="AA==", native={"type": "image_generation_call", "status": "failed", "result": None}),
         {"type": "image_generation_call", "status": "failed", "result": None},
     ),
     (
@@ -198,7 +198,7 @@ def test_items_go_back_as_they_came(part: Part, item: dict[str, object]) -> None
 
 
 def test_a_message_is_the_callers_to_change() -> None:
-    """What goes back is a copy, at every depth."""
+    """The items are copies, at every depth."""
     part = said("Hi", 0, annotations=[{"type": "url_citation", "url": "u"}])
     (item,) = write_turn(own(part))
     item["content"][0]["annotations"][0]["url"] = "changed"
@@ -472,7 +472,7 @@ def test_results(call: ToolCall, output: Any, is_error: bool, item: dict[str, An
 
 
 def test_a_search_for_tools_that_failed() -> None:
-    """It finds no tools. What it says has no place."""
+    """The list of tools is empty, and the text of the error is reported as a loss."""
     turn = own(SEARCH)
     (written,) = write_results(turn, [CallResult(SEARCH, "no", is_error=True)])
     assert written == {**FOUND, "status": "incomplete", "tools": []}
@@ -480,7 +480,7 @@ def test_a_search_for_tools_that_failed() -> None:
 
 
 def test_results_in_another_format() -> None:
-    """The item is known by the call alone, and native fields of the other format do not matter."""
+    """The kind of the call decides; native fields of the other format do not matter."""
     turn = foreign()
     native: dict[str, object] = {"type": "tool_use", "call_id": "other"}
     results = [

@@ -733,13 +733,13 @@ RESPONSES: Examples = {
     ),
     "audio": (
         response("audio.delta", delta="AAA="),
-        [PartStart(FilePart(block=("audio",))), PartData("data", "AAA=", ("audio",))],
+        [PartStart(FilePart(block=("audio", 0))), PartData("data", "AAA=", ("audio", 0))],
     ),
     "transcript of audio": (
         response("audio.transcript.delta", delta="Hi"),
-        [PartStart(FilePart(block=("audio",))), PartData("transcript", "Hi", ("audio",))],
+        [PartStart(FilePart(block=("audio", 0))), PartData("transcript", "Hi", ("audio", 0))],
     ),
-    "audio is done": (response("audio.done"), [BlockEnd(block=("audio",))]),
+    "audio is done": (response("audio.done"), [BlockEnd(block=("audio", 0))]),
     "request for approval": (
         item("mcp_approval_request", "done", name="f", arguments="{}"),
         [

@@ -6,6 +6,7 @@ changes them from event to event. The id of a call is its `call_id`. The blocks 
     (item,)                 a reasoning, a call, a result, a file, an item that has no other place
     (item, content)         a text or a refusal of a message
     (item, "summary", n)    a section of a reasoning: of its summary, or with "content" of the reasoning itself
+    ("audio", 0)            the audio of the answer
 
 The stream says everything up to three times: in deltas, when a text or an item is done, and in the response at the end.
 Later versions replace earlier ones. Each of them may be the only one: LM Studio sends arguments without any delta. The
@@ -136,6 +137,7 @@ OPAQUE: Final = frozenset({
     "mcp_approval_response",
     "mcp_list_tools",
 })  # fmt: skip
+AUDIO: Final[Block] = ("audio", 0)
 IMAGES: Final = {"jpg": "image/jpeg", "svg": "image/svg+xml"}
 
 REASONS: Final[dict[str, FinishReason]] = {
@@ -336,10 +338,10 @@ def _beside(chunk: object, kind: str) -> list[Delta]:
     if kind in {"response.audio.delta", "response.audio.transcript.delta"}:
         name = "data" if kind == "response.audio.delta" else "transcript"
         piece = string(chunk, "delta")
-        audio = PartStart(FilePart(block=("audio",)))  # no item announces it
-        return [Ignored("delta")] if not piece else [audio, PartData(name, piece, ("audio",))]
+        audio = PartStart(FilePart(block=AUDIO))  # no item announces it
+        return [Ignored("delta")] if not piece else [audio, PartData(name, piece, AUDIO)]
     if kind == "response.audio.done":
-        return [BlockEnd(block=("audio",))]
+        return [BlockEnd(block=AUDIO)]
     return [Ignored(kind, kind.startswith(PROGRESS) or kind == "response.audio.transcript.done")]
 
 

@@ -119,8 +119,8 @@ def _written(turn: Turn, item: _Item) -> dict[str, Any] | None:
     if not part.is_complete and native.get("status") in {None, *RUNNING}:
         turn.lose(number, "incomplete_part", NOT_ENDED)
         return None
-    if isinstance(part, FilePart) and part.is_complete and "result" not in native:
-        native["result"] = part.data
+    if isinstance(part, FilePart) and part.is_complete and native.get("status") != "failed" and "result" not in native:
+        native["result"] = part.data  # an image that failed may still have a preview
     return native
 
 
