@@ -261,6 +261,15 @@ def test_the_last_reasoning() -> None:
     assert losses(cut_off) == [(0, "reasoning")]
 
 
+def test_items_whose_reasoning_the_caller_leaves_out() -> None:
+    """Their ids would ask for it. Items that had no reasoning before them keep their ids."""
+    search = called("server", "s", native={"type": "web_search_call", "id": "ws"}, index=3)
+    parts: list[tuple[int, Part]] = [(1, said("a", 1)), (3, search), (4, said("b", 4)), (6, said("c", 6))]
+    turn = Turn(parts, "openai-responses", is_own=True, native=ENDED, ids={})
+    assert [item.get("id") for item in write_turn(turn)] == [None, "ws", "msg_4", None]
+    assert losses(turn) == [(1, "id_changed"), (6, "id_changed")]
+
+
 def test_texts_and_calls_without_items() -> None:
     """Some streams never announce an item: its text is there, and goes back without an id."""
     annotation = {"type": "file_citation", "file_id": "f"}

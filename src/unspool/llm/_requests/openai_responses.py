@@ -3,7 +3,8 @@
 Items go back exactly as the provider's last version of them, in the order of their numbers. The texts of a message and
 the sections of a reasoning are put into one item again. An item that never ended is left out, and with it the reasoning
 directly before it: the provider refuses a reasoning without the item that it belongs to. For the same reason a
-reasoning at the end of a message that was cut off is left out.
+reasoning at the end of a message that was cut off is left out. If the caller leaves out reasoning, the messages and
+calls after it have no ids.
 
 Turns of other formats become messages and calls. Items of other formats have no ids: the provider has not made them.
 
@@ -44,6 +45,7 @@ ENDED: Final = frozenset({"completed", "failed", "incomplete"})
 RUNNING: Final = frozenset({"calling", "generating", "in_progress", "interpreting", "queued", "searching"})
 CONTENT: Final = frozenset({"input_text", "input_image", "input_file"})
 SHELL_OUTPUT: Final = frozenset({"stdout", "stderr", "outcome"})
+ID_IS_OPTIONAL: Final = frozenset({"custom_tool_call", "function_call", "message"})
 NOT_ENDED: Final = "the item never ended"
 
 
@@ -69,6 +71,7 @@ def write_turn(turn: Turn) -> list[dict[str, Any]]:
     for item in items:
         item.data = _written(turn, item)
     _leave_out_dangling(turn, items)
+    _leave_out_ids(turn, items)
     return [item.data for item in items if item.data is not None]
 
 
@@ -152,6 +155,17 @@ def _leave_out_dangling(turn: Turn, items: list[_Item]) -> None:
         elif is_left_out:
             item.data = None
             turn.lose(item.parts[0][0], "reasoning", "the item that it belongs to is not sent")
+
+
+def _leave_out_ids(turn: Turn, items: list[_Item]) -> None:
+    """Leave out the ids of items whose reasoning the caller leaves out: by its id an item asks for its reasoning."""
+    sent = {number for number, _ in turn.parts}
+    for item in items:
+        number, data = item.parts[0][0], item.data
+        is_alone = turn.is_own and number > 0 and number - 1 not in sent
+        if is_alone and data is not None and "id" in data and data.get("type") in ID_IS_OPTIONAL:
+            del data["id"]
+            turn.lose(number, "id_changed", "the reasoning before it is not sent")
 
 
 # ---- messages ----------------------------------------------------------------------------------------
