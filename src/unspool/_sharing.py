@@ -1,13 +1,13 @@
-"""Append-only lists that several versions share.
+"""Lists and maps that several versions share, because they only grow.
 
 Each version sees the first `size` items. Appending to the newest version costs nothing extra. Appending to an older one
-copies the list, so two futures of one past never see each other.
+copies the items, so two futures of one past never see each other.
 """
 
 # Compiled with mypyc.
 from __future__ import annotations
 
-from ._native import TYPE_CHECKING
+from ._native import TYPE_CHECKING, final, mypyc_attr
 
 if TYPE_CHECKING:
     from typing import TypeVar
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Item = TypeVar("Item")
 
-__all__ = ["appended"]
+__all__ = ["GrowingMap", "appended"]
 
 
 def appended(shared: list[Item], size: i64, item: Item) -> list[Item]:
@@ -30,3 +30,55 @@ def appended(shared: list[Item], size: i64, item: Item) -> list[Item]:
         if shared[size] is item:
             return shared
     return [*shared[:size], item]
+
+
+@final
+@mypyc_attr(free_list_len=1)
+class GrowingMap:
+    """An immutable map. A new key costs the same however many there are; a new value for a known key copies the map."""
+
+    __slots__ = ("_entries", "_log", "size")
+
+    def __init__(self) -> None:
+        self._entries: dict[object, tuple[object, object, int]] = {}  # key, value and place in the log, by key
+        self._log: list[tuple[object, object, int]] = []
+        self.size = 0
+
+    def get(self, key: object) -> object:
+        """Return the value of this key; None if there is none."""
+        entry = self._entries.get(key)
+        return None if entry is None or entry[2] >= self.size else entry[1]
+
+    def put(self, key: object, value: object) -> GrowingMap:
+        """Return the map with this value under this key, at the end if the key is new."""
+        size = self.size
+        entry = (key, value, size)
+        entries, log = self._entries, self._log
+        known = entries.get(key)
+        if size > 0 and known is None:
+            grown = appended(log, size, entry)
+            if grown is log:
+                entries[key] = entry
+                return _version(entries, log, size + 1)
+        if known is not None and known[2] < size:
+            entry = (key, value, known[2])
+        log = log[:size]
+        if entry[2] == size:
+            log.append(entry)
+        else:
+            log[entry[2]] = entry
+        return _version({each[0]: each for each in log}, log, len(log))
+
+    def items(self, start: int = 0) -> list[tuple[object, object]]:
+        """Return the keys and values in the order of their first occurrence, without the first `start` ones."""
+        return [(entry[0], entry[1]) for entry in self._log[start : self.size]]
+
+
+def _version(
+    entries: dict[object, tuple[object, object, int]], log: list[tuple[object, object, int]], size: int
+) -> GrowingMap:
+    made = GrowingMap()
+    made._entries = entries
+    made._log = log
+    made.size = size
+    return made

@@ -263,7 +263,7 @@ def test_calls_that_cannot_have_been() -> None:
     ):
         data: Any = after(deltas, config).dump()
         MessageState.load(data, config)
-        data["calls"][0].update(change)
+        data["parts"][0].update(change)
         with pytest.raises(StateError):
             MessageState.load(data, config)
 

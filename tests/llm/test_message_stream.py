@@ -30,6 +30,8 @@ from unspool.llm._changes import (
     MessageFinished,
     MessageStarted,
     Noticed,
+    PartEnded,
+    PartStarted,
     ReasoningAdded,
     RefusalAdded,
     ToolArgumentsAdded,
@@ -39,6 +41,7 @@ from unspool.llm._changes import (
     UsageCounted,
 )
 from unspool.llm._deltas import Finish, Ignored, MessageStart, ReasoningDelta, RefusalDelta, TextDelta, Usage, Whole
+from unspool.llm._parts import ReasoningPart, RefusalPart, TextPart
 from unspool.llm._sources import ChunkDecoder, items_of
 from unspool.testing import every_cut
 
@@ -133,8 +136,9 @@ def test_both_ways_give_the_same() -> None:
     kinds = [event.kind for event in MessageStream(CHUNKS, tools={"weather": CITY}).events()]
     assert [event.kind for event in events] == kinds
     assert kinds == [
-        *("started", "content", "content", "tool_call_started", "tool_arguments", "tool_arguments"),
-        *("tool_call_completed", "usage", "finished"),
+        *("started", "part_started", "content", "content", "part_ended"),
+        *("part_started", "tool_call_started", "tool_arguments", "tool_arguments"),
+        *("tool_call_completed", "part_ended", "usage", "finished"),
     ]
 
 
@@ -340,7 +344,7 @@ def test_done_is_a_reason_to_finish() -> None:
     """Some servers give no other; a stream that is just over has none."""
     body = b"data: " + json.dumps(chunk({"content": "a"})).encode() + b"\n\n"
     state = MessageStream([body, b"data: [DONE]\n\n"]).final()
-    assert (state.finish_reason, state.raw_finish_reason, state.is_complete) == ("other", "[DONE]", True)
+    assert (state.finish_reason, state.raw_finish_reason, state.is_complete) == ("stop", "[DONE]", True)
     with pytest.raises(MessageError, match="did not say why"):
         MessageStream([body]).final()
 
@@ -417,7 +421,7 @@ def test_a_connection_that_drops_while_it_is_awaited() -> None:
         assert isinstance(caught.value.__cause__, TimeoutError)
         return kinds
 
-    assert run(read)[-2:] == ["tool_call_failed", "finished"]
+    assert run(read)[-3:] == ["tool_call_failed", "part_ended", "finished"]
 
 
 def test_errors_of_the_provider_are_raised_at_once() -> None:
@@ -705,10 +709,15 @@ def test_each_kind_of_event() -> None:
     )
     assert events == [
         MessageStarted("assistant", "m", "model"),
+        PartStarted(0, ReasoningPart("Hm")),
         ReasoningAdded("Hm"),
-        ContentAdded("Hel"),
-        ContentAdded("lo"),
-        RefusalAdded("No"),
+        PartEnded(0, ReasoningPart("Hm", is_complete=True)),
+        PartStarted(1, TextPart("Hel")),
+        ContentAdded("Hel", part=1),
+        ContentAdded("lo", part=1),
+        PartEnded(1, TextPart("Hello", is_complete=True)),
+        PartStarted(2, RefusalPart("No")),
+        RefusalAdded("No", part=2),
         UsageCounted(Usage(1)),
         Noticed(after([Ignored("new")]).diagnostics[0]),
     ]
@@ -718,6 +727,11 @@ def test_each_kind_of_event() -> None:
 def test_events_of_calls() -> None:
     """From the start to the end, good or bad."""
     events = told([call("f", '{"x":'), piece("1}"), call("g", "{}", 1), call("h", "]", 2), Finish("tool_calls")])
+    assert [(event.kind, event.index) for event in events if isinstance(event, PartStarted | PartEnded)] == [
+        *(("part_started", 0), ("part_started", 1), ("part_started", 2)),
+        *(("part_ended", 2), ("part_ended", 0), ("part_ended", 1)),
+    ]
+    events = [event for event in events if not isinstance(event, PartStarted | PartEnded)]
     assert [(event.kind, event.call.index) for event in events if hasattr(event, "call")] == [
         ("tool_call_started", 0),
         ("tool_arguments", 0),
@@ -738,18 +752,23 @@ def test_events_of_calls() -> None:
 
 
 def test_text_that_is_not_at_the_end() -> None:
-    """It comes as a whole, in place of what there was."""
+    """Each event names its part; a text that replaces the text before is the whole text of its part."""
     events = told([TextDelta("a", (0,)), TextDelta("x", (1,)), TextDelta("b", (0,)), TextDelta("c", (1,), True)])
-    assert events[:2] == [ContentAdded("a"), ContentAdded("x")]
-    assert [event for event in events if isinstance(event, ContentAdded)][2:] == [
-        ContentAdded("abx", True),
-        ContentAdded("abc", True),
+    assert [event for event in events if isinstance(event, ContentAdded)] == [
+        ContentAdded("a"),
+        ContentAdded("x", part=1),
+        ContentAdded("b"),
+        ContentAdded("c", True, 1),
     ]
     replaced = told([call("f", '{"x":1'), piece(Whole({"x": 2}))])
     assert [event for event in replaced if isinstance(event, ToolArgumentsAdded)][-1].is_whole
     before, state = after([TextDelta("a", (0,))]), after([TextDelta("a", (0,))])
     state = reduce(reduce(before, TextDelta("b", (0,))), TextDelta("c", (1,)))
-    assert changes(before, state) == [ContentAdded("bc")]
+    assert changes(before, state) == [
+        ContentAdded("b"),
+        PartStarted(1, TextPart("c", block=(1,))),
+        ContentAdded("c", part=1),
+    ]
 
 
 def test_events_of_structured_output() -> None:

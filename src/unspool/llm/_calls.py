@@ -23,22 +23,25 @@ from .._grammar.writer import Writer
 from .._missing import MISSING
 from .._native import mypyc_attr
 from .._path import ROOT, Path
-from .._sharing import appended
+from .._sharing import GrowingMap, appended
+from .._state import create_state, finalize, parse_chunk
 from ..typed._shape import ArrayShape, DeferredShape, MapShape, ObjectShape, ShapeError, UnionShape, chosen
 from ._deltas import Leaf, Record, Whole
 from ._diagnostics import Fault, MessageError, Quirk
-from ._parts import Part
+from ._parts import Part, merged
 from ._texts import NO_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from .._events import Event
+    from .._options import Options
     from .._path import Step
     from .._tree.nodes import Node
     from ..typed._shape import Shape
     from ._config import Config
     from ._deltas import Block, CallKind, Index, ToolCallDelta
+    from ._parts import PartVector
     from ._texts import JSONDocument, TextVersion
 
 __all__ = [
@@ -53,12 +56,15 @@ __all__ = [
     "apply_delta",
     "arguments_in",
     "begin_call",
+    "call_at",
     "clean_id",
     "clean_index",
+    "closed",
     "conclude",
     "done_of",
     "end_block",
     "find_call",
+    "is_over",
     "place_of",
     "settle",
     "shown_at",
@@ -80,6 +86,7 @@ NEW_CALL: Final = -1
 NO_CALL: Final = -2
 """The delta is about no known call, and starts none."""
 
+NO_NUMBERS: Final = GrowingMap()
 NO_IDS: Final = frozenset({"", "null"})
 MAX_DIGITS: Final = 9
 
@@ -146,10 +153,10 @@ class CallArguments:
     """The arguments of one call: text in pieces, a whole value, or leaves by path. Immutable.
 
     They are always kept as text: the text that arrived, or else the text that the writer makes. `document` is None for
-    free text.
+    free text, and after the end of the message.
     """
 
-    __slots__ = ("document", "leaves", "misplaced", "text")
+    __slots__ = ("document", "leaves", "misplaced", "options", "text")
 
     def __init__(
         self,
@@ -157,12 +164,15 @@ class CallArguments:
         document: JSONDocument | None,
         leaves: Leaves | None = None,
         misplaced: SnapshotError | None = None,
+        options: Options | None = None,
     ) -> None:
         self.text: Final = text
         self.document: Final = document
         self.leaves: Final = leaves
         self.misplaced: Final = misplaced
         """Why the arguments cannot be assembled: a leaf without a place, or a value that JSON does not have."""
+        self.options: Final = options
+        """The options that read the text, in the arguments of a finished message: those keep no document."""
 
     def feed(self, piece: str, quirks: list[Quirk]) -> CallArguments:
         """Add a piece of text."""
@@ -312,6 +322,7 @@ class ToolCall(Part):
         signature: str | None = None,
         native: Mapping[str, object] | None = None,
         block: Block = (),
+        closed_value: Any = MISSING,
     ) -> None:
         super().__init__(id, is_complete, native, block)
         self.index: Final = index
@@ -322,9 +333,10 @@ class ToolCall(Part):
         self._arguments: Final = arguments
         self._done: Final = done
         document = arguments.document
-        value: Any = MISSING
+        value: Any = closed_value
         if document is None:
-            value = str(arguments.text) if is_complete else MISSING
+            if arguments.options is None and is_complete:
+                value = str(arguments.text)
         elif document.resolver is not None or document.parser.is_complete:
             value = document.value
         self.value: Final = value
@@ -340,6 +352,45 @@ class ToolCall(Part):
         A path that does not start with "$" is the name of an argument.
         """
         return _gate_of(self, path)
+
+    def ended(self, is_complete: bool = True) -> ToolCall:
+        """Return the call: its arguments decide when it is complete."""
+        return self
+
+    def over(self, older: Part) -> ToolCall:
+        """Return the call: deltas of their own change it."""
+        return self
+
+    def with_data(self, name: str, value: object, native: Mapping[str, object] | None) -> ToolCall:
+        """Return the call with another signature, and with more native fields."""
+        signature = value if name == "signature" and isinstance(value, str) else self.signature
+        return self._with(
+            self._arguments, self._done, self.is_complete, self.error, signature, merged(self._native, native)
+        )
+
+    def _with(
+        self,
+        arguments: CallArguments,
+        done: int,
+        is_complete: bool,
+        error: MessageError | None,
+        signature: str | None,
+        native: Mapping[str, object] | None,
+    ) -> ToolCall:
+        return ToolCall(
+            self.index,
+            self.id,
+            self.name,
+            self.kind,
+            arguments,
+            done,
+            is_complete,
+            error,
+            signature,
+            native,
+            self.block,
+            self.value,
+        )
 
     def __copy__(self) -> ToolCall:
         return self
@@ -370,15 +421,29 @@ def place_of(call: ToolCall) -> int | None:
     return None if call.index == HIDDEN else call.index
 
 
+def is_over(call: ToolCall) -> bool:
+    """Tell whether the call has ended on the wire, whether it is valid or not."""
+    return call.is_complete or call.error is not None or call._done != NOT_DONE
+
+
+def closed(call: ToolCall, options: Options) -> ToolCall:
+    """Return the call of a finished message: its value and its text, without what reads more text."""
+    arguments = call._arguments
+    if arguments.document is None:
+        return call
+    kept = CallArguments(arguments.text, None, None, arguments.misplaced, options)
+    return call._with(kept, call._done, call.is_complete, call.error, call.signature, call._native)
+
+
 def begin_call(config: Config) -> ToolCall:
     """Return a call before the first delta about it."""
     return ToolCall(HIDDEN, None, None, None, CallArguments(NO_TEXT, config.arguments_of(None)))
 
 
 def apply_delta(
-    call: ToolCall, delta: ToolCallDelta, config: Config, call_id: str | None, quirks: list[Quirk]
+    call: ToolCall, delta: ToolCallDelta, config: Config, index: int | None, call_id: str | None, quirks: list[Quirk]
 ) -> ToolCall:
-    """Return the call after a delta about it: the same call if the delta has no news. `call_id` is its clean id."""
+    """Return the call after a delta about it: the same call without news. `index` and `call_id` are clean."""
     is_new = call.index == HIDDEN and call.id is None and call.name is None and call._arguments.text.length == 0
     is_the_end = delta.is_done and delta.counts_blocks  # such formats repeat everything at the end
     kind = call.kind or delta.kind
@@ -403,12 +468,16 @@ def apply_delta(
         quirks.append(Quirk.NAME_REPEATED)
     arguments = _with_more(arguments, delta, name, kind, config, quirks)
     done = DONE if delta.is_done and call._done != DONE else call._done
-    is_same = arguments is call._arguments and done == call._done
+    signature = call.signature if delta.signature is None else delta.signature
+    native = call._native if delta.native is None else merged(call._native, delta.native)
+    block = (index,) if index is not None and not call.block else call.block
+    is_same = arguments is call._arguments and done == call._done and block == call.block
+    is_same = is_same and signature == call.signature and native == call._native
     if is_same and name == call.name and call_id == call.id and kind == call.kind:
         return call
     is_complete = call.is_complete and arguments.is_valid
     error = arguments.error(place_of(call), call.error)
-    return ToolCall(call.index, call_id, name, kind, arguments, done, is_complete, error)
+    return ToolCall(call.index, call_id, name, kind, arguments, done, is_complete, error, signature, native, block)
 
 
 def _with_type(
@@ -449,7 +518,8 @@ def _with_more(
 def settle(call: ToolCall, has_stopped: bool, quirks: list[Quirk]) -> ToolCall:
     """Complete the call if it is whole: the provider declared it whole, or the model has stopped.
 
-    A call without arguments stays open until the end of the message: the arguments may still come, or were lost.
+    A call without arguments stays open until the end of the message: the arguments may still come, or were lost. The
+    providers end a block that was cut off like every other block.
     """
     if call.is_complete or call.error is not None or call.name is None or not (has_stopped or call._done):
         return call
@@ -489,21 +559,32 @@ def conclude(call: ToolCall, cut_off: Fault | None, config: Config, quirks: list
 
 
 def _with_outcome(call: ToolCall, arguments: CallArguments, is_complete: bool, error: MessageError | None) -> ToolCall:
-    return ToolCall(call.index, call.id, call.name, call.kind, arguments, call._done, is_complete, error)
+    return call._with(arguments, call._done, is_complete, error, call.signature, call._native)
 
 
 def end_block(call: ToolCall) -> ToolCall:
     """Return the call after the end of its block."""
     if call._done:
         return call
-    arguments, complete = call._arguments, call.is_complete
-    return ToolCall(call.index, call.id, call.name, call.kind, arguments, DONE_WITH_BLOCK, complete, call.error)
+    return call._with(call._arguments, DONE_WITH_BLOCK, call.is_complete, call.error, call.signature, call._native)
 
 
 def shown_at(call: ToolCall, index: int) -> ToolCall:
     """Return the call with this place among the shown calls."""
     error = None if call.error is None else call.error.about(index)
-    return ToolCall(index, call.id, call.name, call.kind, call._arguments, call._done, call.is_complete, error)
+    return ToolCall(
+        index,
+        call.id,
+        call.name,
+        call.kind,
+        call._arguments,
+        call._done,
+        call.is_complete,
+        error,
+        call.signature,
+        call._native,
+        call.block,
+    )
 
 
 # ---- gates -------------------------------------------------------------------------------------------
@@ -562,8 +643,11 @@ def _gate_of(call: ToolCall, path: str | Path | tuple[Step, ...]) -> Gate:
         return Gate(GateStatus.FAILED, error=call.error)
     if call.name is None and not call.is_complete:  # the tool decides which arguments are valid
         return WAITING
-    document = call._arguments.document
-    if document is None:  # free text has no parts
+    document, options = call._arguments.document, call._arguments.options
+    if document is None and options is not None:  # the message has finished: all values are closed
+        whole = finalize(parse_chunk(create_state(options), call.arguments if call.arguments.strip() else "{}"))
+        return WAITING if whole.root is None else _gate_at(whole.root, None, steps)
+    if document is None:  # free text has no values inside
         return Gate(GateStatus.READY, call.value) if call.is_complete and not steps else _absent(call.is_complete)
     root = document.parser.root
     if root is None:
@@ -621,19 +705,19 @@ def _shape_at(shape: Shape | None, step: Step) -> Shape | None:
 @final
 @mypyc_attr(free_list_len=1)
 class CallDirectory:
-    """The indexes and ids of the calls. Calls are numbered in the order of appearance. Immutable."""
+    """The indexes and ids of the calls. Calls are known by the numbers of their parts. Immutable."""
 
     __slots__ = ("ids", "indexes", "last", "written")
 
     def __init__(
         self,
-        indexes: dict[int, int] | None = None,
-        ids: dict[str, int] | None = None,
+        indexes: GrowingMap = NO_NUMBERS,
+        ids: GrowingMap = NO_NUMBERS,
         last: int = NO_CALL,
         written: int = NO_CALL,
     ) -> None:
-        self.indexes: Final[dict[int, int]] = {} if indexes is None else indexes
-        self.ids: Final[dict[str, int]] = {} if ids is None else ids
+        self.indexes: Final = indexes
+        self.ids: Final = ids
         self.last: Final = last
         """The call of the last delta."""
         self.written: Final = written
@@ -642,20 +726,24 @@ class CallDirectory:
     def after_delta(self, call: int, index: int | None, id: str | None, is_written: bool) -> CallDirectory:
         """Return the directory after a delta about this call: the same one if the delta has no news."""
         indexes, ids = self.indexes, self.ids
-        if index is not None:
-            known = indexes.get(index)
-            if known is None or known != call:
-                indexes = {**indexes, index: call}
-        if id is not None and id not in ids:
-            ids = {**ids, id: call}
+        if index is not None and self.at_index(index) != call:
+            indexes = indexes.put(index, call)
+        if id is not None and ids.get(id) is None:
+            ids = ids.put(id, call)
         written = call if is_written else self.written
         if indexes is self.indexes and ids is self.ids and call == self.last and written == self.written:
             return self
         return CallDirectory(indexes, ids, call, written)
 
-    def has_index(self, call: int) -> bool:
-        """Tell whether the call is known under an index."""
-        return call in self.indexes.values()
+    def at_index(self, index: int) -> int:
+        """Return the call with this index, or `NO_CALL`."""
+        found = self.indexes.get(index)
+        return found if isinstance(found, int) else NO_CALL
+
+    def with_id(self, id: str) -> int:
+        """Return the call with this id, or `NO_CALL`."""
+        found = self.ids.get(id)
+        return found if isinstance(found, int) else NO_CALL
 
 
 def clean_index(index: Index, quirks: list[Quirk]) -> int | None:
@@ -678,9 +766,14 @@ def clean_id(id: str | None, quirks: list[Quirk]) -> str | None:
     return id
 
 
+def call_at(parts: PartVector, number: int) -> ToolCall:
+    """Return the call that is the part with this number."""
+    return cast("ToolCall", parts.at(number))
+
+
 def find_call(
     directory: CallDirectory,
-    calls: tuple[ToolCall, ...],
+    parts: PartVector,
     delta: ToolCallDelta,
     index: int | None,
     id: str | None,
@@ -688,25 +781,27 @@ def find_call(
 ) -> int:
     """Return the number of the call that the delta is about, `NEW_CALL` or `NO_CALL`. `index` and `id` are clean."""
     _notice_no_index(delta, quirks)
-    if id is not None and id in directory.ids:
-        known = directory.ids[id]
-        if index is not None and index not in directory.indexes and directory.has_index(known):
-            quirks.append(Quirk.INDEX_CHANGED)
-        return known
-    under = None if index is None else directory.indexes.get(index)
-    if under is not None:
-        if not _starts_under(calls[under], delta, id):
-            if id is not None and calls[under].id is not None:
+    under = NO_CALL if index is None else directory.at_index(index)
+    if id is not None:
+        known = directory.with_id(id)
+        if known != NO_CALL:
+            if index is not None and under == NO_CALL and call_at(parts, known).block:
+                quirks.append(Quirk.INDEX_CHANGED)
+            return known
+    if under != NO_CALL:
+        call = call_at(parts, under)
+        if not _starts_under(call, delta, id):
+            if id is not None and call.id is not None:
                 quirks.append(Quirk.ID_CHANGED)
             return under
         quirks.append(Quirk.INDEX_REUSED)
         return NEW_CALL
     last = directory.last
-    if last >= 0 and _continues(calls[last], delta, id, index is not None, directory.has_index(last)):
+    if last >= 0 and _continues(call_at(parts, last), delta, id, index is not None):
         return last
     if id is None and not delta.name and not _has_arguments(delta):
         return NO_CALL
-    if index is not None and index > 0 and not calls and not delta.counts_blocks:
+    if index is not None and index > 0 and last < 0 and not delta.counts_blocks:
         quirks.append(Quirk.INDEX_FROM_ONE)
     return NEW_CALL
 
@@ -737,9 +832,9 @@ def _starts_under(call: ToolCall, delta: ToolCallDelta, id: str | None) -> bool:
     return _has_arguments(delta) and (delta.is_done or not _repeats_arguments(call, delta))
 
 
-def _continues(call: ToolCall, delta: ToolCallDelta, id: str | None, has_index: bool, is_indexed: bool) -> bool:
+def _continues(call: ToolCall, delta: ToolCallDelta, id: str | None, has_index: bool) -> bool:
     """Tell whether the delta continues the last call, if neither index nor id is known."""
-    if has_index and is_indexed:
+    if has_index and call.block:
         return False
     if id is not None and call.id is not None:
         return False

@@ -1,16 +1,21 @@
 """Events: the differences between two states of a message.
 
 started               the message has begun
-content               more text of the answer              with is_whole: all of it, which replaces the text before
-reasoning, refusal    more of those, likewise
-content_value         the structured output has grown
+part_started          a part has begun
+content               more text of a text part             with is_whole: all of it, which replaces the text before
+reasoning, refusal    more text of such a part, likewise
 tool_call_started     a call has begun
 tool_arguments        more of its arguments, likewise
 tool_call_completed   a call is whole and valid: it can be run
 tool_call_failed      a call cannot become complete
+part_changed          another field of a part has changed: a signature, a citation, a result
+part_ended            a part has ended, whole or cut off
+content_value         the structured output has grown
 usage                 tokens were counted
 diagnostic            an oddity was noticed
 finished              the message has ended, successfully or not
+
+The events of one step are in the order of the parts, and the events of one part in the order of this list.
 """
 
 # Compiled with mypyc.
@@ -18,17 +23,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Final, final
 
-from ._calls import arguments_in
+from ._calls import HIDDEN, ToolCall, arguments_in, is_over
 from ._deltas import Record
-from ._message import new_diagnostics, texts_of
+from ._message import new_diagnostics, vector_of
+from ._parts import (
+    FilePart,
+    Part,
+    ReasoningPart,
+    RefusalPart,
+    TextPart,
+    ToolResultPart,
+    WrittenPart,
+    native_in,
+    text_in,
+)
 from ._texts import NO_TEXT
 
 if TYPE_CHECKING:
-    from ._calls import ToolCall
     from ._deltas import Usage
     from ._diagnostics import Diagnostic
     from ._message import MessageState
-    from ._texts import BlockTexts, TextVersion
+    from ._texts import TextVersion
 
 __all__ = [
     "ContentAdded",
@@ -37,6 +52,9 @@ __all__ = [
     "MessageFinished",
     "MessageStarted",
     "Noticed",
+    "PartChanged",
+    "PartEnded",
+    "PartStarted",
     "ReasoningAdded",
     "RefusalAdded",
     "ToolArgumentsAdded",
@@ -69,15 +87,57 @@ class MessageStarted(MessageEvent):
         self.model: Final = model
 
 
+class PartEvent(MessageEvent):
+    """A change of a part: its number, and the part as it is now."""
+
+    __slots__ = ("index", "part")
+    __match_args__ = ("index", "part")
+
+    def __init__(self, index: int, part: Part) -> None:
+        self.index: Final = index
+        self.part: Final = part
+
+
+@final
+class PartStarted(PartEvent):
+    """A part has begun. Its text follows in events of its own."""
+
+    __slots__ = ()
+    kind: ClassVar[str] = "part_started"
+
+
+@final
+class PartEnded(PartEvent):
+    """A part has ended. It is complete, or the message was cut off."""
+
+    __slots__ = ()
+    kind: ClassVar[str] = "part_ended"
+
+
+@final
+class PartChanged(MessageEvent):
+    """A field of a part other than its text has changed; `name` is the field."""
+
+    __slots__ = ("index", "name", "part")
+    __match_args__ = ("index", "part", "name")
+    kind: ClassVar[str] = "part_changed"
+
+    def __init__(self, index: int, part: Part, name: str) -> None:
+        self.index: Final = index
+        self.part: Final = part
+        self.name: Final = name
+
+
 class TextAdded(MessageEvent):
-    """More text; with `is_whole`, the whole text, which replaces the text before."""
+    """More text of the part with the number `part`; with `is_whole`, its whole text, which replaces the text before."""
 
-    __slots__ = ("is_whole", "text")
-    __match_args__ = ("text", "is_whole")
+    __slots__ = ("is_whole", "part", "text")
+    __match_args__ = ("text", "is_whole", "part")
 
-    def __init__(self, text: str, is_whole: bool = False) -> None:
+    def __init__(self, text: str, is_whole: bool = False, part: int = 0) -> None:
         self.text: Final = text
         self.is_whole: Final = is_whole
+        self.part: Final = part
 
 
 @final
@@ -138,14 +198,15 @@ class ToolCallStarted(CallEvent):
 class ToolArgumentsAdded(MessageEvent):
     """More text of the arguments of a call; with `is_whole`, the whole text, which replaces the text before."""
 
-    __slots__ = ("call", "is_whole", "text")
-    __match_args__ = ("call", "text", "is_whole")
+    __slots__ = ("call", "is_whole", "part", "text")
+    __match_args__ = ("call", "text", "is_whole", "part")
     kind: ClassVar[str] = "tool_arguments"
 
-    def __init__(self, call: ToolCall, text: str, is_whole: bool = False) -> None:
+    def __init__(self, call: ToolCall, text: str, is_whole: bool = False, part: int = 0) -> None:
         self.call: Final = call
         self.text: Final = text
         self.is_whole: Final = is_whole
+        self.part: Final = part
 
 
 @final
@@ -205,43 +266,51 @@ def changes(before: MessageState, after: MessageState) -> list[MessageEvent]:
     events: list[MessageEvent] = []
     if (before.role, before.id, before.model) != (after.role, after.id, after.model):
         events.append(MessageStarted(after.role, after.id, after.model))
-    old_reasoning, old_content, old_refusal = texts_of(before)
-    reasoning, content, refusal = texts_of(after)
-    _add_text_changes(ReasoningAdded, old_reasoning, reasoning, events)
-    _add_text_changes(ContentAdded, old_content, content, events)
-    _add_text_changes(RefusalAdded, old_refusal, refusal, events)
+    has_ended = after.is_finished and not before.is_finished
+    known, parts = vector_of(before), vector_of(after)
+    for number in range(parts.size) if has_ended else parts.changed(known):
+        old = known.at(number) if number < known.size else None
+        part = parts.at(number)
+        if part is not old:
+            _add_part_changes(number, old, part, events)
+        if (has_ended or _has_ended(part)) and (old is None or not _has_ended(old)):
+            events.append(PartEnded(number, part))
     if after.content_value is not before.content_value:
         events.append(ContentValueChanged(after.content_value))
-    known = before.tool_calls
-    for index, call in enumerate(after.tool_calls):
-        was = known[index] if index < len(known) else None
-        if was is not call:
-            _add_call_changes(was, call, events)
     if after.usage is not None and after.usage is not before.usage:
         events.append(UsageCounted(after.usage))
     events += [Noticed(diagnostic) for diagnostic in new_diagnostics(before, after)]
-    if after.is_finished and not before.is_finished:
+    if has_ended:
         events.append(MessageFinished(after))
     return events
 
 
-def _add_text_changes(kind: type[TextAdded], before: BlockTexts, after: BlockTexts, events: list[MessageEvent]) -> None:
-    if before is after:
-        return
-    last = len(before.texts) - 1
-    added: list[str] = []
-    for at, text in enumerate(after.texts):
-        if at > last:
-            added.append(str(text))
-        elif before.texts[at] is not text:
-            new = (
-                _added(before.texts[at], text) if at == last else None
-            )  # growth before the last block moves later text
-            if new is None:
-                events.append(kind(str(after), True))
-                return
-            added.append(new)
-    events.append(kind("".join(added)))
+def _has_ended(part: Part) -> bool:
+    return is_over(part) if isinstance(part, ToolCall) else part.is_complete
+
+
+def _add_part_changes(number: int, old: Part | None, part: Part, events: list[MessageEvent]) -> None:
+    if old is None:
+        events.append(PartStarted(number, part))
+    if isinstance(part, ToolCall):
+        _add_call_changes(number, old if isinstance(old, ToolCall) else None, part, events)
+    elif isinstance(part, WrittenPart):
+        known = text_in(old) if isinstance(old, WrittenPart) else NO_TEXT
+        text = text_in(part)
+        if text is not known:
+            added = _added(known, text)
+            is_whole = added is None
+            events.append(_text_event(part, str(text) if added is None else added, is_whole, number))
+    if old is not None:
+        events += [PartChanged(number, part, name) for name in _changed_fields(old, part)]
+
+
+def _text_event(part: WrittenPart, text: str, is_whole: bool, number: int) -> TextAdded:
+    if isinstance(part, ReasoningPart):
+        return ReasoningAdded(text, is_whole, number)
+    return (
+        RefusalAdded(text, is_whole, number) if isinstance(part, RefusalPart) else ContentAdded(text, is_whole, number)
+    )
 
 
 def _added(before: TextVersion, after: TextVersion) -> str | None:
@@ -251,14 +320,48 @@ def _added(before: TextVersion, after: TextVersion) -> str | None:
     return after.since(before.length) if after.origin is before.origin else None
 
 
-def _add_call_changes(before: ToolCall | None, call: ToolCall, events: list[MessageEvent]) -> None:
+def _changed_fields(old: Part, part: Part) -> list[str]:
+    """Return the names of the fields that differ, apart from the text and the end."""
+    found: list[str] = []
+    if type(old) is not type(part):
+        return ["type"]
+    if isinstance(part, TextPart) and isinstance(old, TextPart) and part.citations is not old.citations:
+        found.append("citations")
+    elif isinstance(part, ReasoningPart) and isinstance(old, ReasoningPart):
+        if part.signature != old.signature:
+            found.append("signature")
+        if part.encrypted != old.encrypted:
+            found.append("encrypted")
+    elif isinstance(part, ToolCall) and isinstance(old, ToolCall):
+        if part.signature != old.signature:
+            found.append("signature")
+        if part.name != old.name:
+            found.append("name")
+    elif isinstance(part, ToolResultPart) and isinstance(old, ToolResultPart):
+        if part.output is not old.output or part.is_error != old.is_error:
+            found.append("output")
+    elif isinstance(part, FilePart) and isinstance(old, FilePart) and part.is_complete == old.is_complete:
+        found.append("data")
+    if part.id != old.id:
+        found.append("id")
+    if not found and native_in(part) is not native_in(old):
+        found.append("native")
+    return found
+
+
+def _add_call_changes(number: int, before: ToolCall | None, call: ToolCall, events: list[MessageEvent]) -> None:
+    if call.index == HIDDEN:
+        return
+    if before is not None and before.index == HIDDEN:
+        before = None
     if before is None:
         events.append(ToolCallStarted(call))
     text = arguments_in(call).text
     known = NO_TEXT if before is None else arguments_in(before).text
     if known is not text:
         added = _added(known, text)
-        events.append(ToolArgumentsAdded(call, str(text), True) if added is None else ToolArgumentsAdded(call, added))
+        is_whole = added is None
+        events.append(ToolArgumentsAdded(call, str(text) if added is None else added, is_whole, number))
     if call.is_complete and (before is None or not before.is_complete):
         events.append(ToolCallCompleted(call))
     if call.error is not None and (before is None or before.error is None):

@@ -21,6 +21,8 @@ __all__ = ["OUTPUT", "Config"]
 OUTPUT: Final = "output"
 """The name of the tool that emulates structured output. No other tool can have this name."""
 
+MAX_PARTS: Final = 10_000
+
 
 @final
 class Config:
@@ -31,7 +33,7 @@ class Config:
     call. `tools` maps the names of tools to the types of their arguments, or to None. `choice` is the number of the
     choice to follow. With `extract` the answer may be surrounded by other text. `early` has the same meaning as in
     `partial`. `options` are the options of the JSON parser, except `multiple`, `trailing` and `on_error`, which are
-    fixed.
+    fixed. A message with more than `max_parts` parts fails; None means no limit.
 
     A stream without a finish reason was most likely cut, which is an error. Set ``requires_finish=False`` for a
     provider that never sends one.
@@ -44,6 +46,7 @@ class Config:
         "early",
         "emulate_structured_output",
         "extract",
+        "max_parts",
         "options",
         "requires_finish",
         "tools",
@@ -53,6 +56,7 @@ class Config:
     early: bool
     emulate_structured_output: bool
     extract: bool
+    max_parts: int | None
     options: Options
     requires_finish: bool
     tools: dict[str, Resolver[Any] | None]
@@ -70,6 +74,7 @@ class Config:
         extract: bool = False,
         early: bool = False,
         requires_finish: bool = True,
+        max_parts: int | None = MAX_PARTS,
         options: Options | None = None,
     ) -> None:
         if emulate_structured_output and response_schema is None:
@@ -80,6 +85,8 @@ class Config:
             raise OptionsError(f"a tool cannot be named {OUTPUT!r}: that is the name of the structured output")
         if type(choice) is not int or choice < 0:
             raise OptionsError("choice must be a whole number from 0 up")
+        if max_parts is not None and (type(max_parts) is not int or max_parts < 1):
+            raise OptionsError("max_parts must be a whole number from 1 up, or None")
         options = chosen_options(options).replace(multiple=False, trailing="ignore", on_error="stop")
         resolver = None if response_schema is None else partial(response_schema, early=early)
         types = {} if tools is None else dict(tools)
@@ -88,6 +95,7 @@ class Config:
             "early": early,
             "emulate_structured_output": emulate_structured_output,
             "extract": extract,
+            "max_parts": max_parts,
             "options": options,
             "requires_finish": requires_finish,
             "tools": {name: None if kind is None else partial(kind, early=early) for name, kind in types.items()},
@@ -120,6 +128,7 @@ class Config:
             "extract": self.extract,
             "early": self.early,
             "requires_finish": self.requires_finish,
+            "max_parts": self.max_parts,
             "options": self.options.as_dict(),
         }
 

@@ -114,7 +114,7 @@ class Record:
 def _is_silent(name: str, value: object) -> bool:
     if value is None:
         return name not in {"index", "value"}  # in these fields, null differs from absent
-    return value is MISSING or value is False or value == () or (name == "choice" and not value)
+    return value is MISSING or value is False or value == () or (name in {"choice", "part"} and value == 0)
 
 
 @final

@@ -9,10 +9,11 @@ calls failed; `MessageError` carries it.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, Final, cast, final
 
 from .._errors import UnspoolError, shown_path
 from .._native import mypyc_attr
+from .._sharing import GrowingMap
 from ._deltas import Record
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ __all__ = ["Diagnostic", "Fault", "MessageError", "Notes", "Quirk"]
 MAX_DETAILS: Final = 100
 MAX_QUIRK_DETAIL: Final = 80
 OTHERS: Final = "..."
+NO_NOTES: Final = GrowingMap()
 
 MAX_FAULT_DETAIL: Final = 200
 
@@ -61,6 +63,7 @@ class Quirk(StrEnum):
     TEXT_INTERLEAVED = "text_interleaved"
     TEXT_REPLACED = "text_replaced"
     FINISH_CONTRADICTS = "finish_contradicts"
+    UNKNOWN_FINISH = "unknown_finish"
     MESSAGE_ID_CHANGED = "message_id_changed"
     SECOND_MESSAGE = "second_message"
     UNKNOWN_EVENT = "unknown_event"
@@ -93,6 +96,7 @@ QUIRK_SENTENCES: Final[dict[Quirk, str]] = {
     Quirk.TEXT_INTERLEAVED: "a part of the text grows after another has begun",
     Quirk.TEXT_REPLACED: "a part of the text comes as a whole, and is another one",
     Quirk.FINISH_CONTRADICTS: "the finish reason does not go with the calls",
+    Quirk.UNKNOWN_FINISH: "unknown finish reason",
     Quirk.MESSAGE_ID_CHANGED: "the id of the message changes",
     Quirk.SECOND_MESSAGE: "another message follows; it is left out",
     Quirk.UNKNOWN_EVENT: "unknown event",
@@ -123,7 +127,7 @@ class Diagnostic(Record):
 
 
 Note = tuple[Quirk, int | None, str]
-"""The code, the number of the call in the order of appearance, and the name of an unknown event."""
+"""The code, the number of the part that is the call, and the name of an unknown event."""
 
 
 @final
@@ -131,22 +135,50 @@ Note = tuple[Quirk, int | None, str]
 class Notes:
     """All oddities of a message, in the order of their first occurrence. Immutable: adding returns new notes."""
 
-    __slots__ = ("counts",)
+    __slots__ = ("_counts", "_noted")
 
-    def __init__(self, counts: dict[Note, int] | None = None) -> None:
-        self.counts: Final[dict[Note, int]] = {} if counts is None else counts
+    def __init__(self, noted: GrowingMap = NO_NOTES, counts: dict[Note, int] | None = None) -> None:
+        self._noted: Final = noted
+        self._counts: Final[dict[Note, int]] = {} if counts is None else counts  # of unknown events alone
 
-    def with_quirks(self, quirks: list[Quirk], call: int | None = None) -> Notes:
+    @staticmethod
+    def of(counts: dict[Note, int]) -> Notes:
+        """Return the notes with these counts."""
+        noted = NO_NOTES
+        for note in counts:
+            noted = noted.put(note, True)
+        return Notes(noted, {note: count for note, count in counts.items() if note[0] is Quirk.UNKNOWN_EVENT})
+
+    @property
+    def size(self) -> int:
+        """The number of different oddities."""
+        return self._noted.size
+
+    def since(self, start: int) -> list[tuple[Note, int]]:
+        """Return the oddities with their counts, without the first `start` ones."""
+        found: list[tuple[Note, int]] = []
+        for key, _ in self._noted.items(start):
+            note = cast("Note", key)
+            found.append((note, self._counts.get(note, 1)))
+        return found
+
+    def with_quirks(self, quirks: list[Quirk], call: int | None = None, detail: str = "") -> Notes:
         """Add the quirks of one call. Return the same notes if all of them are known."""
-        new: list[Note] = [(quirk, call, "") for quirk in quirks if (quirk, call, "") not in self.counts]
-        return Notes({**self.counts, **dict.fromkeys(new, 1)}) if new else self
+        noted = self._noted
+        for quirk in quirks:
+            note = (quirk, call, detail[:MAX_QUIRK_DETAIL])
+            if noted.get(note) is None:
+                noted = noted.put(note, True)
+        return self if noted is self._noted else Notes(noted, self._counts)
 
     def with_unknown(self, detail: str) -> Notes:
         """Count one more unknown event."""
-        note = (Quirk.UNKNOWN_EVENT, None, detail[:MAX_QUIRK_DETAIL])
-        if note not in self.counts and len(self.counts) >= MAX_DETAILS:
+        note: Note = (Quirk.UNKNOWN_EVENT, None, detail[:MAX_QUIRK_DETAIL])
+        counts = self._counts
+        if note not in counts and len(counts) >= MAX_DETAILS:
             note = (Quirk.UNKNOWN_EVENT, None, OTHERS)
-        return Notes({**self.counts, note: self.counts.get(note, 0) + 1})
+        noted = self._noted if note in counts else self._noted.put(note, True)
+        return Notes(noted, {**counts, note: counts.get(note, 0) + 1})
 
 
 # ---- failures ----------------------------------------------------------------------------------------
@@ -168,6 +200,7 @@ class Fault(StrEnum):
     PROVIDER = "provider"
     TRANSPORT = "transport"
     CLOSED = "closed"
+    TOO_MANY_PARTS = "too_many_parts"
 
 
 FAULT_SENTENCES: Final[dict[Fault, str]] = {
@@ -184,6 +217,7 @@ FAULT_SENTENCES: Final[dict[Fault, str]] = {
     Fault.PROVIDER: "the provider reported an error",
     Fault.TRANSPORT: "the source of the stream failed",
     Fault.CLOSED: "the stream was closed before its end",
+    Fault.TOO_MANY_PARTS: "the message has more parts than max_parts allows",
 }
 
 

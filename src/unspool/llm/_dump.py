@@ -10,12 +10,15 @@ completeness and errors, so a dump cannot be wrong about them. All stored data i
 
 from __future__ import annotations
 
+import base64
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, get_args
 
 from .._dumps import check, flag, natural, text
 from .._errors import Reason, SnapshotError, StateError, UnspoolError
 from .._missing import MISSING
 from .._path import Path
+from .._sharing import GrowingMap
 from .._state import ParserState
 from ._calls import (
     DONE_WITH_BLOCK,
@@ -31,34 +34,61 @@ from ._calls import (
 from ._config import OUTPUT
 from ._deltas import CallKind, Finish, FinishReason, Leaf, Usage
 from ._diagnostics import Fault, MessageError, Notes, Quirk
-from ._texts import NO_TEXT, BlockTexts, JSONDocument
+from ._formats.registry import FORMATS
+from ._parts import (
+    Citation,
+    FilePart,
+    OpaquePart,
+    ReasoningPart,
+    RefusalPart,
+    SourcePart,
+    TextPart,
+    ToolResultPart,
+    native_in,
+)
+from ._texts import NO_TEXT, JSONDocument
 
 if TYPE_CHECKING:
     from ._config import Config
     from ._deltas import Block
+    from ._parts import Part
 
 __all__ = ["MessageFields", "dump", "load"]
 
-VERSION: Final = 1
+VERSION: Final = 2
+FIRST_VERSION: Final = 1
 FIELDS: Final = {
-    *("version", "config", "role", "id", "model", "content", "reasoning", "refusal", "answer", "calls", "indexes"),
-    *("ids", "last", "written", "has_blocks", "finish", "usage", "failure", "notes", "is_finished", "is_followed"),
+    *("version", "config", "format", "role", "id", "model", "native", "parts", "blocks", "answer", "indexes", "ids"),
+    *("last", "written", "has_blocks", "finish", "usage", "failure", "notes", "is_finished", "is_followed"),
 }
-CALL_FIELDS: Final = {"index", "id", "name", "kind", "ended", "is_complete", "text", "leaves", "is_closed", "misplaced"}
+PART_FIELDS: Final = {"type", "id", "is_complete", "native", "block"}
+CALL_FIELDS: Final = {
+    *("index", "name", "kind", "signature", "ended", "text", "leaves", "is_closed", "misplaced"),
+}
+CITATION_FIELDS: Final = ("url", "title", "cited_text", "start", "end", "source_id", "native")
+BYTES: Final = "$bytes"
+"""The only key of an object that holds bytes as base64."""
+
+
+OTHER_FIELDS: Final = {
+    "tool_result": ("call_id", "name", "output", "is_error"),
+    "file": ("media_type", "data", "url", "file_id", "name", "transcript"),
+    "source": ("url", "title", "media_type", "text"),
+}
 
 
 class MessageFields(NamedTuple):
     """The fields of a message state that a dump stores, or that loading derives from them."""
 
+    format: str | None
     role: str | None
     id: str | None
     model: str | None
-    content: BlockTexts
-    reasoning: BlockTexts
-    refusal: BlockTexts
+    native: dict[str, object]
+    parts: tuple[Part, ...]
+    blocks: GrowingMap
     answer: JSONDocument | None
     is_answer_stale: bool
-    calls: tuple[ToolCall, ...]
     directory: CallDirectory
     has_blocks: bool
     finish: Finish | None
@@ -76,15 +106,15 @@ def dump(fields: MessageFields, config: Config) -> dict[str, object]:
     return {
         "version": VERSION,
         "config": config.as_dict(),
+        "format": fields.format,
         "role": fields.role,
         "id": fields.id,
         "model": fields.model,
-        "content": _dump_texts(fields.content),
-        "reasoning": _dump_texts(fields.reasoning),
-        "refusal": _dump_texts(fields.refusal),
+        "native": _dump_data(fields.native),
+        "parts": [_dump_part(part) for part in fields.parts],
+        "blocks": [[list(cast("Block", block)), _dump_data(native)] for block, native in fields.blocks.items()],
         # If the content changed before its end, the content no longer tells which text the parser has read.
         "answer": answer.parser.dump() if answer is not None and fields.is_answer_stale else None,
-        "calls": [_dump_call(call) for call in fields.calls],
         "indexes": [list(entry) for entry in directory.indexes.items()],
         "ids": [list(entry) for entry in directory.ids.items()],
         "last": directory.last,
@@ -93,14 +123,56 @@ def dump(fields: MessageFields, config: Config) -> dict[str, object]:
         "finish": None if finish is None else [finish.reason, finish.raw],
         "usage": None if usage is None else [usage.input_tokens, usage.output_tokens, usage.told_total, usage.raw],
         "failure": None if failure is None else [failure.fault.value, failure.code, failure.detail],
-        "notes": [[code.value, call, detail, count] for (code, call, detail), count in fields.notes.counts.items()],
+        "notes": [[code.value, call, detail, count] for (code, call, detail), count in fields.notes.since(0)],
         "is_finished": fields.is_finished,
         "is_followed": fields.is_followed,
     }
 
 
-def _dump_texts(texts: BlockTexts) -> list[object]:
-    return [[list(block), str(text)] for block, text in zip(texts.blocks, texts.texts, strict=True)]
+def _dump_data(value: object) -> Any:
+    """Return a copy of native data in plain JSON data."""
+    if isinstance(value, (bytes, bytearray)):
+        return {BYTES: base64.b64encode(value).decode()}
+    if isinstance(value, Mapping):
+        return {name: _dump_data(inner) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_dump_data(inner) for inner in value]
+    return value
+
+
+def _dump_part(part: Part) -> dict[str, object]:
+    native = native_in(part)
+    fields: dict[str, object] = {
+        "type": part.type,
+        "id": part.id,
+        "is_complete": part.is_complete,
+        "native": None if native is None else _dump_data(native),
+        "block": list(part.block),
+    }
+    if isinstance(part, ToolCall):
+        fields |= _dump_call(part)
+    elif isinstance(part, TextPart):
+        fields |= {"text": part.text, "citations": [_dump_citation(each) for each in part.citations]}
+    elif isinstance(part, ReasoningPart):
+        fields |= {
+            "text": part.text,
+            "signature": part.signature,
+            "encrypted": _dump_data(part.encrypted),
+            "is_summary": part.is_summary,
+            "sections": [[list(block), at] for block, at in part.sections],
+        }
+    elif isinstance(part, RefusalPart):
+        fields |= {"text": part.text}
+    elif isinstance(part, OpaquePart):
+        fields |= {"kind": part.kind}
+    else:
+        names = OTHER_FIELDS[part.type]
+        fields |= {name: _dump_data(getattr(part, name)) for name in names}
+    return fields
+
+
+def _dump_citation(citation: Citation) -> list[object]:
+    return [_dump_data(getattr(citation, name)) for name in CITATION_FIELDS]
 
 
 def _dump_call(call: ToolCall) -> dict[str, object]:
@@ -108,11 +180,10 @@ def _dump_call(call: ToolCall) -> dict[str, object]:
     leaves, misplaced = arguments.leaves, arguments.misplaced
     return {
         "index": call.index,
-        "id": call.id,
         "name": call.name,
         "kind": call.kind,
+        "signature": call.signature,
         "ended": done_of(call),
-        "is_complete": call.is_complete,
         "text": str(arguments.text) if leaves is None else None,
         "leaves": None if leaves is None else [_dump_leaf(leaf) for leaf in leaves.merged()],
         "is_closed": leaves is not None and leaves.is_closed,
@@ -138,34 +209,44 @@ def load(data: object, config: Config) -> MessageFields:
 
 
 def _load(data: Any, config: Config) -> MessageFields:
-    check(isinstance(data, dict) and set(data) == FIELDS, "unexpected fields")
+    check(isinstance(data, dict), "unexpected fields")
+    if data.get("version") == FIRST_VERSION:
+        data = _upgraded(data, config)
+    check(set(data) == FIELDS, "unexpected fields")
     check(data["version"] == VERSION, "unsupported version")
     check(data["config"] == config.as_dict(), "the message started with another config")
-    content = _load_texts(data["content"])
-    calls = tuple([_load_call(call, config) for call in data["calls"]])
-    _check_calls(calls, config)
+    parts = tuple([_load_part(part, config) for part in data["parts"]])
+    _check_calls([part for part in parts if isinstance(part, ToolCall)], config)
+    blocks = GrowingMap()
+    for block, native in data["blocks"]:
+        blocks = blocks.put(_load_block(block), _load_record(native))
+    indexes, ids = GrowingMap(), GrowingMap()
+    for index, number in data["indexes"]:
+        indexes = indexes.put(_whole(index), _call_number(number, parts))
+    for call_id, number in data["ids"]:
+        ids = ids.put(text(call_id), _call_number(number, parts))
     return MessageFields(
+        format=_load_format(data["format"]),
         role=_optional_text(data["role"]),
         id=_optional_text(data["id"]),
         model=_optional_text(data["model"]),
-        content=content,
-        reasoning=_load_texts(data["reasoning"]),
-        refusal=_load_texts(data["refusal"]),
-        answer=_load_answer(data["answer"], str(content), config),
+        native=_load_record(data["native"]),
+        parts=parts,
+        blocks=blocks,
+        answer=_load_answer(data["answer"], config),
         is_answer_stale=data["answer"] is not None,
-        calls=calls,
         directory=CallDirectory(
-            {_whole(index): _call_number(call, calls) for index, call in data["indexes"]},
-            {text(call_id): _call_number(call, calls) for call_id, call in data["ids"]},
-            NO_CALL if data["last"] == NO_CALL else _call_number(data["last"], calls),
-            NO_CALL if data["written"] == NO_CALL else _call_number(data["written"], calls),
+            indexes,
+            ids,
+            NO_CALL if data["last"] == NO_CALL else _call_number(data["last"], parts),
+            NO_CALL if data["written"] == NO_CALL else _call_number(data["written"], parts),
         ),
         has_blocks=flag(data["has_blocks"]),
         finish=None if data["finish"] is None else _load_finish(*data["finish"]),
         usage=None if data["usage"] is None else _load_usage(*data["usage"]),
         failure=None if data["failure"] is None else _load_failure(*data["failure"]),
-        notes=Notes({
-            (Quirk(code), None if call is None else _call_number(call, calls), text(detail)): _whole(count)
+        notes=Notes.of({
+            (Quirk(code), None if call is None else _call_number(call, parts), text(detail)): _whole(count)
             for code, call, detail, count in data["notes"]
         }),
         is_finished=flag(data["is_finished"]),
@@ -173,22 +254,136 @@ def _load(data: Any, config: Config) -> MessageFields:
     )  # fmt: skip
 
 
-def _load_texts(data: Any) -> BlockTexts:
-    blocks: list[Block] = []
-    for block, value in data:
-        check(_are_steps(block) and tuple(block) not in blocks, "invalid block of text")
-        check(bool(value), "empty block of text")
-        blocks.append(tuple(block))
-    return BlockTexts(tuple(blocks), tuple([NO_TEXT.add(text(value)) for _, value in data]))
+def _load_format(name: object) -> str | None:
+    check(name is None or name in FORMATS, "unknown format")
+    return cast("str | None", name)
 
 
-def _load_answer(data: Any, content: str, config: Config) -> JSONDocument | None:
+def _load_block(block: Any) -> Block:
+    check(isinstance(block, list) and _are_steps(block), "invalid block")
+    return tuple(block)
+
+
+def _load_data(value: Any) -> Any:
+    """Return native data: plain JSON data, with bytes where the dump marks them."""
+    if isinstance(value, dict):
+        if set(value) == {BYTES}:
+            return base64.b64decode(text(value[BYTES]), validate=True)
+        return {text(name): _load_data(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_load_data(inner) for inner in value]
+    check(value is None or isinstance(value, (str, int, float)), "a native field is not JSON")
+    return value
+
+
+def _load_record(value: Any) -> dict[str, object]:
+    loaded = _load_data(value)
+    check(isinstance(loaded, dict), "native fields are not an object")
+    return cast("dict[str, object]", loaded)
+
+
+def _load_part(data: Any, config: Config) -> Part:
+    check(isinstance(data, dict) and set(data) >= PART_FIELDS, "unexpected fields of a part")
+    kind, named, is_complete = text(data["type"]), _optional_text(data["id"]), flag(data["is_complete"])
+    native = None if data["native"] is None else _load_record(data["native"])
+    block = _load_block(data["block"])
+    own = {name: data[name] for name in data if name not in PART_FIELDS}
+    if kind == "tool_call":
+        check(set(own) == CALL_FIELDS, "unexpected fields of a call")
+        return _load_call(own, named, is_complete, native, block, config)
+    if kind == "text":
+        check(set(own) == {"text", "citations"}, "unexpected fields of a text")
+        citations = tuple([_load_citation(each) for each in own["citations"]])
+        return TextPart(text(own["text"]), citations, named, is_complete, native, block)
+    if kind == "reasoning":
+        check(
+            set(own) == {"text", "signature", "encrypted", "is_summary", "sections"}, "unexpected fields of reasoning"
+        )
+        encrypted = _load_data(own["encrypted"])
+        check(encrypted is None or isinstance(encrypted, (str, bytes)), "invalid encrypted reasoning")
+        written = text(own["text"])
+        sections = tuple([(_load_block(each), natural(at)) for each, at in own["sections"]])
+        places = [at for _, at in sections]
+        check(places == sorted(places) and (not places or places[-1] <= len(written)), "invalid sections")
+        signature, is_summary = _optional_text(own["signature"]), flag(own["is_summary"])
+        return ReasoningPart(written, signature, encrypted, is_summary, named, is_complete, native, block, sections)
+    if kind == "refusal":
+        check(set(own) == {"text"}, "unexpected fields of a refusal")
+        return RefusalPart(text(own["text"]), named, is_complete, native, block)
+    if kind == "opaque":
+        check(set(own) == {"kind"}, "unexpected fields of an opaque part")
+        return OpaquePart(text(own["kind"]), named, is_complete, native, block)
+    return _load_other(kind, own, named, is_complete, native, block)
+
+
+def _load_other(
+    kind: str, own: dict[str, Any], id: str | None, is_complete: bool, native: dict[str, object] | None, block: Block
+) -> Part:
+    check(kind in OTHER_FIELDS and set(own) == set(OTHER_FIELDS[kind]), "unexpected fields of a part")
+    texts = {name: _optional_text(value) for name, value in own.items() if name not in {"output", "is_error", "data"}}
+    if kind == "tool_result":
+        output, is_error = _load_data(own["output"]), flag(own["is_error"])
+        return ToolResultPart(texts["call_id"], texts["name"], output, is_error, id, is_complete, native, block)
+    if kind == "source":
+        url, title, media_type, quoted = texts["url"], texts["title"], texts["media_type"], texts["text"]
+        return SourcePart(url, title, media_type, quoted, id, is_complete, native, block)
+    data = _load_data(own["data"])
+    check(data is None or isinstance(data, (str, bytes)), "invalid data of a file")
+    media_type, url, file_id, name = texts["media_type"], texts["url"], texts["file_id"], texts["name"]
+    transcript = text(own["transcript"])
+    return FilePart(media_type, data, url, file_id, name, transcript, id, is_complete, native, block)
+
+
+def _load_citation(data: Any) -> Citation:
+    url, title, cited_text, start, end, source_id, native = data
+    return Citation(
+        _optional_text(url),
+        _optional_text(title),
+        _optional_text(cited_text),
+        _optional_whole(start),
+        _optional_whole(end),
+        _optional_text(source_id),
+        None if native is None else _load_record(native),
+    )
+
+
+def _upgraded(data: dict[str, Any], config: Config) -> dict[str, Any]:
+    """Return a dump of the first version in the form of this one: its texts and calls become parts."""
+    known = {**data, "version": VERSION, "format": None, "native": {}, "blocks": []}
+    check(isinstance(data.get("config"), dict), "unexpected fields")
+    known["config"] = {**data["config"], "max_parts": config.max_parts}
+    parts: list[dict[str, Any]] = []
+    common = {"id": None, "is_complete": False, "native": None}
+    reasoning: dict[str, Any] = {"signature": None, "encrypted": None, "is_summary": False, "sections": []}
+    own: dict[str, dict[str, Any]] = {"reasoning": reasoning, "text": {"citations": []}, "refusal": {}}
+    for field, kind in (("reasoning", "reasoning"), ("content", "text"), ("refusal", "refusal")):
+        for block, written in known.pop(field):
+            parts.append({**common, **own[kind], "type": kind, "block": block, "text": written})
+    shift = len(parts)
+    added: dict[str, Any] = {"type": "tool_call", "native": None, "block": [], "signature": None}
+    parts += [{**call, **added} for call in known.pop("calls")]
+    known["parts"] = parts
+    for field in ("indexes", "ids"):
+        known[field] = [[name, natural(number) + shift] for name, number in known[field]]
+    for field in ("last", "written"):
+        known[field] = known[field] if known[field] == NO_CALL else natural(known[field]) + shift
+    for index, number in known["indexes"]:
+        check(number < len(parts), "unknown call")
+        parts[number]["block"] = [index]
+    known["notes"] = [
+        [code, None if call is None else natural(call) + shift, detail, count]
+        for code, call, detail, count in known["notes"]
+    ]
+    return known
+
+
+def _load_answer(data: Any, config: Config) -> JSONDocument | None:
     answer = config.answer
     if answer is None or config.emulate_structured_output:
         check(data is None, "unexpected answer")
         return answer
     if data is None:
-        return answer.feed(content, [])
+        return None
     parser = ParserState.load(data)
     check(parser.options == config.options, "the answer has other options")
     check((data["extract"] is not None) is config.extract, "the answer has other options")
@@ -209,7 +404,7 @@ def _load_failure(fault: Any, code: object, detail: object) -> MessageError:
     return MessageError(Fault(fault), code=_optional_text(code), detail=text(detail))
 
 
-def _check_calls(calls: tuple[ToolCall, ...], config: Config) -> None:
+def _check_calls(calls: list[ToolCall], config: Config) -> None:
     shown = [call for call in calls if call.index != HIDDEN]
     check(sorted([call.index for call in shown]) == list(range(len(shown))), "the calls have gaps")
     hidden = {call.name for call in calls if call.index == HIDDEN}
@@ -218,23 +413,29 @@ def _check_calls(calls: tuple[ToolCall, ...], config: Config) -> None:
     check(not is_emulated or all(call.name != OUTPUT for call in shown), "a call is shown that should be hidden")
 
 
-def _load_call(data: Any, config: Config) -> ToolCall:
-    check(isinstance(data, dict) and set(data) == CALL_FIELDS, "unexpected fields of a call")
+def _load_call(
+    data: dict[str, Any],
+    id: str | None,
+    is_complete: bool,
+    native: dict[str, object] | None,
+    block: Block,
+    config: Config,
+) -> ToolCall:
     name, kind = _optional_text(data["name"]), data["kind"]
     check(kind is None or kind in get_args(CallKind), "unknown kind of call")
     arguments = _load_arguments(data, CallArguments(NO_TEXT, None if kind == "custom" else config.arguments_of(name)))
     done = natural(data["ended"])
     check(done <= DONE_WITH_BLOCK, "unknown end of a call")
-    is_complete = flag(data["is_complete"])
+    signature, index = _optional_text(data["signature"]), _whole(data["index"])
     if is_complete:
         arguments = arguments.end([])
         check(name is not None, "a complete call without a name")
-    call = ToolCall(_whole(data["index"]), _optional_text(data["id"]), name, kind, arguments, done)
+    call = ToolCall(index, id, name, kind, arguments, done, False, None, signature, native, block)
     if arguments.is_blank and kind != "custom":
         is_complete = False  # only the end of the message completes such a call; loading repeats that
     check(arguments.is_valid or not is_complete, "a complete call with invalid arguments")
     error = arguments.error(place_of(call), None)
-    return ToolCall(call.index, call.id, name, kind, arguments, done, is_complete, error)
+    return ToolCall(index, id, name, kind, arguments, done, is_complete, error, signature, native, block)
 
 
 def _load_arguments(data: Any, arguments: CallArguments) -> CallArguments:
@@ -275,8 +476,8 @@ def _optional_whole(number: object) -> int | None:
     return None if number is None else _whole(number)
 
 
-def _call_number(number: object, calls: tuple[ToolCall, ...]) -> int:
-    check(natural(number) < len(calls), "unknown call")
+def _call_number(number: object, parts: tuple[Part, ...]) -> int:
+    check(natural(number) < len(parts) and isinstance(parts[cast("int", number)], ToolCall), "unknown call")
     return cast("int", number)
 
 

@@ -45,6 +45,7 @@ __all__ = [
     "TextPart",
     "ToolResultPart",
     "WrittenPart",
+    "merged",
     "native_in",
     "text_in",
 ]
@@ -86,6 +87,10 @@ class Part(Record):
 
     def with_data(self, name: str, value: object, native: Mapping[str, object] | None) -> Part:
         """Return the part with another field, and with more native fields. Unknown names change native fields alone."""
+        raise NotImplementedError
+
+    def over(self, older: Part) -> Part:
+        """Return this part with the fields of `older`, a part of the same class, where it has none."""
         raise NotImplementedError
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -197,6 +202,13 @@ class TextPart(WrittenPart):
             return self
         return TextPart(self._text, self.citations, self.id, is_complete, self._native, self.block)
 
+    def over(self, older: Part) -> TextPart:
+        """Return this part with the fields of `older` where it has none."""
+        citations = older.citations if isinstance(older, TextPart) and not self.citations else self.citations
+        is_complete = self.is_complete or older.is_complete
+        native = merged(older._native, self._native)
+        return TextPart(self._text, citations, self.id or older.id, is_complete, native, self.block)
+
     def with_data(self, name: str, value: object, native: Mapping[str, object] | None) -> TextPart:
         """Return the part with one more citation, or with another id or list of citations."""
         citations, named = self.citations, self.id
@@ -274,6 +286,21 @@ class ReasoningPart(WrittenPart):
             else self._with(self._text, is_complete, self._native, self.sections)
         )
 
+    def over(self, older: Part) -> ReasoningPart:
+        """Return this part with the fields of `older` where it has none."""
+        known = older if isinstance(older, ReasoningPart) else self
+        return ReasoningPart(
+            self._text,
+            self.signature or known.signature,
+            self.encrypted or known.encrypted,
+            self.is_summary or known.is_summary,
+            self.id or known.id,
+            self.is_complete or known.is_complete,
+            merged(known._native, self._native),
+            self.block,
+            self.sections or known.sections,
+        )
+
     def with_data(self, name: str, value: object, native: Mapping[str, object] | None) -> ReasoningPart:
         """Return the part with another signature, encrypted form or id."""
         return ReasoningPart(
@@ -328,6 +355,11 @@ class RefusalPart(WrittenPart):
             return self
         return RefusalPart(self._text, self.id, is_complete, self._native, self.block)
 
+    def over(self, older: Part) -> RefusalPart:
+        """Return this part with the fields of `older` where it has none."""
+        native = merged(older._native, self._native)
+        return RefusalPart(self._text, self.id or older.id, self.is_complete or older.is_complete, native, self.block)
+
     def with_data(self, name: str, value: object, native: Mapping[str, object] | None) -> RefusalPart:
         """Return the part with more native fields, or with another id."""
         named = value if name == "id" and isinstance(value, str) else self.id
@@ -363,6 +395,20 @@ class ToolResultPart(Part):
         """Return the part, whole."""
         return ToolResultPart(
             self.call_id, self.name, self.output, self.is_error, self.id, is_complete, self._native, self.block
+        )
+
+    def over(self, older: Part) -> ToolResultPart:
+        """Return this part with the fields of `older` where it has none."""
+        known = older if isinstance(older, ToolResultPart) else self
+        return ToolResultPart(
+            self.call_id or known.call_id,
+            self.name or known.name,
+            known.output if self.output is None else self.output,
+            self.is_error or known.is_error,
+            self.id or known.id,
+            self.is_complete or known.is_complete,
+            merged(known._native, self._native),
+            self.block,
         )
 
     def with_data(self, name: str, value: object, native: Mapping[str, object] | None) -> ToolResultPart:
@@ -436,6 +482,23 @@ class FilePart(Part):
         """Return the file, whole."""
         return self._with("is_complete", is_complete, None)
 
+    def over(self, older: Part) -> FilePart:
+        """Return this part with the fields of `older` where it has none."""
+        known = older if isinstance(older, FilePart) else self
+        return FilePart(
+            self.media_type or known.media_type,
+            None,
+            self.url or known.url,
+            self.file_id or known.file_id,
+            self.name or known.name,
+            self._transcript if self._transcript.length > 0 else known._transcript,
+            self.id or known.id,
+            self.is_complete or known.is_complete,
+            merged(known._native, self._native),
+            self.block,
+            (self._pieces, self._size) if self._size > 0 else (known._pieces, known._size),
+        )
+
     def with_data(self, name: str, value: object, native: Mapping[str, object] | None) -> FilePart:
         """Return the file with another field: "data" adds a piece, "whole_data" replaces all of it."""
         return self._with(name, value, native)
@@ -501,6 +564,20 @@ class SourcePart(Part):
         """Return the source."""
         return self
 
+    def over(self, older: Part) -> SourcePart:
+        """Return this part with the fields of `older` where it has none."""
+        known = older if isinstance(older, SourcePart) else self
+        return SourcePart(
+            self.url or known.url,
+            self.title or known.title,
+            self.media_type or known.media_type,
+            self.text or known.text,
+            self.id or known.id,
+            self.is_complete,
+            merged(known._native, self._native),
+            self.block,
+        )
+
     def with_data(self, name: str, value: object, native: Mapping[str, object] | None) -> SourcePart:
         """Return the source with more native fields."""
         more = merged(self._native, native)
@@ -530,6 +607,12 @@ class OpaquePart(Part):
         """Return the part, whole."""
         return OpaquePart(self.kind, self.id, is_complete, self._native, self.block)
 
+    def over(self, older: Part) -> OpaquePart:
+        """Return this part with the fields of `older` where it has none."""
+        native = merged(older._native, self._native)
+        is_complete = self.is_complete or older.is_complete
+        return OpaquePart(self.kind, self.id or older.id, is_complete, native, self.block)
+
     def with_data(self, name: str, value: object, native: Mapping[str, object] | None) -> OpaquePart:
         """Return the part with more native fields, or with another id."""
         named = value if name == "id" and isinstance(value, str) else self.id
@@ -544,11 +627,12 @@ class OpaquePart(Part):
 class PartVector:
     """The parts of a message, in order. Immutable: a change copies a leaf of up to 32 parts, and the list of leaves."""
 
-    __slots__ = ("_full", "_tail", "size")
+    __slots__ = ("_all", "_full", "_tail", "size")
 
     def __init__(self, full: tuple[tuple[Part, ...], ...], tail: tuple[Part, ...]) -> None:
         self._full: Final = full  # leaves with exactly 32 parts
         self._tail: Final = tail
+        self._all: tuple[Part, ...] | None = None
         self.size: Final[int] = len(full) * LEAF_SIZE + len(tail)
 
     @staticmethod
@@ -584,7 +668,10 @@ class PartVector:
         """Return all parts as one tuple."""
         if not self._full:
             return self._tail
-        return tuple([part for leaf in self._full for part in leaf] + list(self._tail))
+        found = self._all
+        if found is None:
+            found = self._all = tuple([part for leaf in self._full for part in leaf] + list(self._tail))
+        return found
 
     def changed(self, before: PartVector) -> list[int]:
         """Return the numbers of the parts that are new or are other objects than in `before`, in order."""

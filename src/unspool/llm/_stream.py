@@ -16,7 +16,7 @@ from ._config import Config
 from ._deltas import Delta, Finish, Ignored
 from ._diagnostics import Fault, MessageError
 from ._formats.registry import deltas_for, detect
-from ._message import fail, finish, reduce, reduce_chunk, start
+from ._message import fail, finish, reduce, reduce_chunk, start, with_format
 from ._sources import ChunkDecoder, aclose_source, close_source, failure_of, items_of, refusal_of, status_of
 from ._wire import StreamError
 
@@ -72,7 +72,7 @@ class StateQueue:
         self._status = status  # of an HTTP response that is an error instead of a stream
         self._unread: list[bytes] = []  # the body of such a response
         self._gates: list[GateWatch] = []
-        self.states = deque([start(config)])
+        self.states = deque([start(config, format=format)])
         """The last delivered state, and the states to deliver."""
         self.is_over = False
         """There is nothing more to read."""
@@ -103,7 +103,7 @@ class StateQueue:
         for chunk in chunks:
             self._read(chunk)
         if self._payloads.is_done and self.states[-1].finish_reason is None:
-            self._read(Finish("other", "[DONE]"))
+            self._read(Finish("stop", "[DONE]"))
         self.is_over = True
         return self._add(finish(self.states[-1]))
 
@@ -135,6 +135,7 @@ class StateQueue:
                 self._add(reduce(self.states[-1], Ignored("chunk")))
                 return
             self._deltas = deltas_for(name)
+            self.states[-1] = with_format(self.states[-1], name)
         self._add(reduce_chunk(self.states[-1], self._deltas(chunk)))
 
     def _add(self, state: MessageState) -> None:

@@ -1,4 +1,4 @@
-"""Texts of a message while they grow: plain text in versions, the texts of blocks, and JSON documents.
+"""Texts of a message while they grow: plain text in versions, the text of many parts, and JSON documents.
 
 All of them are immutable: more text makes a new object, which shares the old pieces. `TextVersion` joins its pieces
 once, when a caller asks: adding to one string again and again would copy all of it each time.
@@ -16,6 +16,7 @@ from .._options import Options
 from .._path import ROOT
 from .._sharing import appended
 from .._state import create_state, finalize, parse_chunk
+from .._tree.nodes import ContainerNode
 from ..typed._outcome import InvalidError, Missing
 from ._diagnostics import Fault, MessageError, Quirk
 
@@ -28,9 +29,8 @@ if TYPE_CHECKING:
     from ..typed._iterate import Resolver
     from ..typed._outcome import Resolution
     from ..typed._resolve import Cache
-    from ._deltas import Block
 
-__all__ = ["NO_BLOCKS", "NO_TEXT", "BlockTexts", "JSONDocument", "TextVersion"]
+__all__ = ["NO_FOLD", "NO_TEXT", "JSONDocument", "TextFold", "TextVersion"]
 
 WHITE_SPACE: Final = " \t\n\r"
 REPEATS: Final = Options(multiple=True)
@@ -69,6 +69,13 @@ class TextVersion:
             pieces = appended(pieces, size, piece)
         return TextVersion(pieces, size + 1, self.length + len(piece), self.origin)
 
+    def become(self, text: str) -> TextVersion:
+        """Return a version with this whole text: the same one if it is equal, and a new text if it is not longer."""
+        known = str(self)
+        if text == known:
+            return self
+        return self.add(text[len(known) :]) if text.startswith(known) else NO_TEXT.add(text)
+
     def since(self, length: int) -> str:
         """Return the text after the first `length` characters. The cost depends only on the size of the result."""
         found: list[str] = []
@@ -93,55 +100,20 @@ NO_TEXT: Final = TextVersion([], 0, 0, None)
 
 
 @final
-@mypyc_attr(free_list_len=1)
-class BlockTexts:
-    """The texts of the blocks of a message, in the order of their first text. `str(texts)` is all of them."""
+class TextFold:
+    """The texts of all parts of one kind as one text: the parts before the last one, and the number of the last one.
 
-    __slots__ = ("_joined", "blocks", "texts")
+    `before` is None if a part before the last one has changed: then only the parts themselves have the text.
+    """
 
-    def __init__(self, blocks: tuple[Block, ...], texts: tuple[TextVersion, ...]) -> None:
-        self.blocks: Final = blocks
-        self.texts: Final = texts
-        self._joined: str | None = None
+    __slots__ = ("before", "last")
 
-    def add(self, block: Block, text: str, is_whole: bool) -> tuple[BlockTexts, str | None]:
-        """Add text to a block, or with `is_whole` set its whole text. Also return the text added at the very end.
-
-        That is None if other text changed: in a block before the last one, or text that was there before.
-        """
-        last = len(self.blocks) - 1
-        if last >= 0 and self.blocks[last] == block:
-            at = last
-        elif block in self.blocks:
-            at = self.blocks.index(block)
-        else:
-            return BlockTexts((*self.blocks, block), (*self.texts, NO_TEXT.add(text))), text
-        old = self.texts[at]
-        if is_whole:
-            known = str(old)
-            if text == known:
-                return self, ""
-            if not text.startswith(known):
-                return self._with(at, NO_TEXT.add(text)), None
-            text = text[len(known) :]
-        return self._with(at, old.add(text)), text if at == last else None
-
-    def _with(self, at: int, text: TextVersion) -> BlockTexts:
-        if len(self.texts) == 1:  # nearly always, and for every few characters
-            return BlockTexts(self.blocks, (text,))
-        return BlockTexts(self.blocks, (*self.texts[:at], text, *self.texts[at + 1 :]))
-
-    def __str__(self) -> str:
-        joined = self._joined
-        if joined is None:
-            joined = self._joined = "".join([str(text) for text in self.texts])
-        return joined
-
-    def __bool__(self) -> bool:
-        return len(self.texts) > 0
+    def __init__(self, before: TextVersion | None, last: int) -> None:
+        self.before: Final = before
+        self.last: Final = last
 
 
-NO_BLOCKS: Final = BlockTexts((), ())
+NO_FOLD: Final = TextFold(NO_TEXT, -1)
 
 
 # ---- JSON --------------------------------------------------------------------------------------------
@@ -233,6 +205,11 @@ class JSONDocument:
     def is_valid(self) -> bool:
         """The value is closed and fits its type."""
         return self.parser.is_complete and self.fault is None
+
+    @property
+    def is_prose(self) -> bool:
+        """The text cannot be the value, and did not even begin as an object or an array."""
+        return self.fault is not None and not isinstance(self.parser.root, ContainerNode)
 
     @property
     def value(self) -> object:

@@ -1,0 +1,23 @@
+"""All writers of requests by the name of their format. A new format is one line here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ..._errors import OptionsError
+from . import openai_chat
+
+if TYPE_CHECKING:
+    from .turn import RequestWriter
+
+__all__ = ["WRITERS", "writer_for"]
+
+WRITERS: Final[dict[str, RequestWriter]] = {"openai-chat": openai_chat}
+
+
+def writer_for(format: str) -> RequestWriter:
+    """Return the writer of requests in this format."""
+    found = WRITERS.get(format)
+    if found is None:
+        raise OptionsError(f"format must be {' or '.join(map(repr, WRITERS))}")
+    return found
