@@ -31,6 +31,7 @@ from unspool.llm._deltas import (
     PartStart,
     ProviderError,
     ReasoningDelta,
+    Recount,
     RefusalDelta,
     TextDelta,
     ToolCallDelta,
@@ -519,6 +520,8 @@ def assert_sound(deltas: list[Delta]) -> None:
             case BlockStart(block, native):
                 assert all(type(number) in {int, str} for number in block)
                 assert_plain(native)
+            case Recount(ids):
+                assert {type(named) for named in ids} <= {str, type(None)}
             case MessageData(name, value):
                 assert type(name) is str
                 assert_plain(value)

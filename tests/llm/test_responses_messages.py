@@ -142,7 +142,7 @@ def test_who_must_act(item: Payload) -> None:
         True
     ] * must_act
     assert [call.kind for call in read(*streamed(item), ended()).tool_calls] == [call.kind for call in state.tool_calls]
-    unknown = [odd.detail for odd in state.diagnostics if odd.code is Quirk.UNKNOWN_CONTENT]
+    unknown = [odd.detail for odd in state.diagnostics if odd.code is Quirk.UNKNOWN_EVENT]
     assert unknown == (["brand_new"] if kind == "brand_new" else [])
 
 
@@ -264,7 +264,7 @@ ENDS: list[tuple[Payload, FinishReason, str]] = [
 @pytest.mark.parametrize(("end", "reason", "raw"), ENDS, ids=[f"{raw} {reason}" for _, reason, raw in ENDS])
 @pytest.mark.parametrize("is_streamed", [True, False])
 def test_only_a_completed_response_is_complete(end: Payload, reason: str, raw: str, is_streamed: bool) -> None:
-    """Whatever the text and the calls look like, in a stream and in a response that was not streamed."""
+    """The text does not matter. The same holds for a response that was not streamed."""
     state = read(created(), end) if is_streamed else read(end["response"])
     assert (state.finish_reason, state.raw_finish_reason) == (reason, raw)
     assert state.is_complete == (reason == "stop")
@@ -287,7 +287,7 @@ def test_id_and_model_without_the_first_event() -> None:
 
 
 def test_the_last_response_is_the_truth() -> None:
-    """It has the tools of servers that were empty before, and reasoning that is encrypted anew."""
+    """It has the tools of servers that were empty before, and reasoning in another encryption."""
     listed = {"type": "mcp_list_tools", "id": "l", "server_label": "s", "tools": []}
     last = [{**THOUGHT, "encrypted_content": "y"}, {**listed, "tools": [{"name": "f"}]}, {**HI, "id": "msg_2"}]
     state = read(*streamed(THOUGHT, listed, HI), ended(*last))
@@ -359,8 +359,10 @@ def test_numbers_with_gaps() -> None:
     assert len(state.parts) == 4
     assert state.diagnostics == ()
     unnamed = [{name: value for name, value in item.items() if name != "id"} for item in last]
-    assert read(*chunks, ended(*unnamed)).content == "HiHo"
-    fewer = read(*chunks, ended(HI, call))
-    assert fewer.as_messages() == [HI, other, THOUGHT, call]
+    assert read(*chunks, ended(*unnamed)).as_messages() == last
     more = read(*chunks, ended(*last, {"type": "compaction", "id": "k"}))
     assert more.as_messages() == [*last, {"type": "compaction", "id": "k"}]
+    fewer = read(*chunks, ended(call, other))
+    assert fewer.content == "HiHo"
+    assert fewer.as_messages() == [call, other, HI, THOUGHT]
+    assert len(fewer.parts) == 4

@@ -18,6 +18,7 @@ from unspool.llm._deltas import (
     PartStart,
     ProviderError,
     ReasoningDelta,
+    Recount,
     RefusalDelta,
     TextDelta,
     ToolCallDelta,
@@ -787,6 +788,7 @@ RESPONSES: Examples = {
             },
         ),
         [
+            Recount(("c", None)),
             PartStart(OpaquePart("compaction", "c", True, {"type": "compaction", "id": "c"}, (0,))),
             PartStart(
                 TextPart("Hi", (), None, True, {"type": "message", "content": [{"type": "output_text"}]}, (1, 0))
@@ -797,6 +799,7 @@ RESPONSES: Examples = {
     "completed with calls": (
         response("completed", response={"output": [{"type": "function_call", "call_id": "c", "name": "f"}]}),
         [
+            Recount((None,)),
             *one_call(
                 *(0, "c", "f"),
                 is_done=True,
@@ -809,6 +812,7 @@ RESPONSES: Examples = {
     "completed with a request for approval": (
         response("completed", response={"output": [{"type": "mcp_approval_request"}]}),
         [
+            Recount((None,)),
             PartStart(
                 OpaquePart("mcp_approval_request", None, True, {"type": "mcp_approval_request"}, (0,)),
             ),

@@ -10,7 +10,7 @@ changes them from event to event. The id of a call is its `call_id`. The blocks 
 
 The stream says everything up to three times: in deltas, when a text or an item is done, and in the response at the end.
 Later versions replace earlier ones. Each of them may be the only one: LM Studio sends arguments without any delta. The
-items of the response at the end are numbered by their places.
+items of the response at the end are numbered by their places, and a `Recount` says so.
 
 The native block of a text has the fields of its message; "content" is a list of the text's own fields. All parts of one
 item have the same fields, so that a writer can put the item together again.
@@ -48,6 +48,7 @@ from .._deltas import (
     PartData,
     PartStart,
     ReasoningDelta,
+    Recount,
     RefusalDelta,
     TextDelta,
     ToolCallDelta,
@@ -537,6 +538,9 @@ def _end(response: object, status: str) -> list[Delta]:
         status = own  # an event that contradicts its response promises too much
     model = string(response, "model")
     found: list[Delta] = [MessageStart("assistant", None, model)] if model else []
+    ids = tuple([string(item, "id") for item in items(response, "output")])
+    if ids:
+        found.append(Recount(ids))
     found += _items(response, is_done=True)
     return [*found, *_finish(response, status), *_fields(response)]
 

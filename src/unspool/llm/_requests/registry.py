@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ..._errors import OptionsError
-from . import openai_chat
+from . import openai_chat, openai_responses
 
 if TYPE_CHECKING:
     from .turn import RequestWriter
 
 __all__ = ["WRITERS", "writer_for"]
 
-WRITERS: Final[dict[str, RequestWriter]] = {"openai-chat": openai_chat}
+WRITERS: Final[dict[str, RequestWriter]] = {
+    "openai-chat": openai_chat,
+    "openai-responses": openai_responses,
+}
 
 
 def writer_for(format: str) -> RequestWriter:
