@@ -283,7 +283,7 @@ def test_id_and_model_without_the_first_event() -> None:
     """A resumed stream begins with another event."""
     state = read(response("in_progress", response={"id": "r1", "model": "m"}), text("Hi", 0), ended(HI))
     assert (state.id, state.model, state.role) == ("r1", "m", "assistant")
-    assert read(text("Hi", 0), ended(HI)).model == "m"
+    assert read(text("Hi", 0), ended(HI)).native["response"]["model"] == "m"
 
 
 def test_the_last_response_is_the_truth() -> None:

@@ -668,7 +668,7 @@ RESPONSES: Examples = {
         item("tool_search_call", call_id=None),
         [
             ToolCallDelta(
-                *(2, "fc_1", "tool_search", None, "server", False, True),
+                *(2, None, "tool_search", None, "server", False, True),
                 native={"type": "tool_search_call", "id": "fc_1", "call_id": None},
             )
         ],
@@ -771,7 +771,6 @@ RESPONSES: Examples = {
     "completed": (
         response("completed", response={"output": [], "usage": COUNTED, "model": "m"}),
         [
-            MessageStart("assistant", None, "m"),
             Finish("stop", "completed"),
             Usage(1, 2, 3, COUNTED),
             MessageData("response", {"model": "m"}),

@@ -428,6 +428,8 @@ def _reasoning(item: object, place: Block, is_done: bool) -> list[Delta]:
 
 def _call(item: object, kind: str, at: Index, is_done: bool) -> list[Delta]:
     named = string(item, "call_id") or string(item, "id")
+    if kind == "tool_search_call" and not is_done:
+        named = None  # the last event has another id
     tool = string(item, "name") or (None if kind in WRITTEN_CALLS else kind.removesuffix("_call"))
     is_whole = is_done and string(item, "status") != "incomplete"
     run_by = _call_kind(item, kind)
@@ -536,8 +538,7 @@ def _end(response: object, status: str) -> list[Delta]:
     own = string(response, "status")
     if status == "completed" and own in ENDS:
         status = own  # an event that contradicts its response promises too much
-    model = string(response, "model")
-    found: list[Delta] = [MessageStart("assistant", None, model)] if model else []
+    found: list[Delta] = []
     ids = tuple([string(item, "id") for item in items(response, "output")])
     if ids:
         found.append(Recount(ids))
