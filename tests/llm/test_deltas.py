@@ -32,6 +32,7 @@ from unspool.llm._deltas import (
     PartStart,
     ProviderError,
     ReasoningDelta,
+    Recount,
     RefusalDelta,
     TextDelta,
     ToolCallDelta,
@@ -255,8 +256,8 @@ def test_reasons_to_finish(format: str) -> None:
     """Every reason that a provider has is one of ours, and stays as it was beside it."""
     for reason, raws in FINISHES[format].items():
         for raw in raws.split():
-            (finish,) = deltas_for(format)(finished(format, raw))
-            assert isinstance(finish, Finish)
+            told = deltas_for(format)(finished(format, raw))
+            (finish,) = [delta for delta in told if isinstance(delta, Finish)]
             assert (finish.reason, finish.raw) == (reason, raw)
 
 
@@ -586,12 +587,16 @@ def assert_sound(deltas: list[Delta]) -> None:
                 assert type(kind) is str
                 assert kind
             case PartStart(part):
-                assert isinstance(part, Part)
-                assert all(type(number) in {int, str} for number in part.block)
-                assert_plain(part.native)
-            case PartData() | BlockStart():
-                assert all(type(number) in {int, str} for number in delta.block)
-                assert_plain(delta.native)
+                assert_plain(native_in(part))
+            case PartData(name, _, block, native):
+                assert type(name) is str
+                assert all(type(number) in {int, str} for number in block)
+                assert_plain(native)
+            case BlockStart(block, native):
+                assert all(type(number) in {int, str} for number in block)
+                assert_plain(native)
+            case Recount(ids):
+                assert {type(named) for named in ids} <= {str, type(None)}
             case MessageData(name, value):
                 assert type(name) is str
                 assert_plain(value)
@@ -599,6 +604,20 @@ def assert_sound(deltas: list[Delta]) -> None:
                 raise AssertionError(delta)
         hash(delta)
         repr(delta)
+
+
+def assert_plain(value: object) -> None:
+    """JSON data, and bytes where a provider sends them."""
+    match value:
+        case dict():
+            for name, inner in value.items():
+                assert type(name) is str
+                assert_plain(inner)
+        case list():
+            for inner in value:
+                assert_plain(inner)
+        case _:
+            assert type(value) in {str, int, float, bool, bytes, type(None)}
 
 
 @each_format

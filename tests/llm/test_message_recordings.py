@@ -44,6 +44,7 @@ each_recording = pytest.mark.parametrize("recording", HERE or NOT_HERE)
 
 ODD = {
     "alibaba-tool-call": [(Quirk.ID_EMPTY, 0)],
+    "github-copilot-id-rotation.1": [(Quirk.MESSAGE_ID_CHANGED, None)],
     "mistral-tool-call": [(Quirk.NO_INDEX, 0)],
 }
 """What is odd about some recordings. The others are as they should be."""

@@ -25,6 +25,7 @@ from unspool.llm._deltas import (
     PartStart,
     ProviderError,
     ReasoningDelta,
+    Recount,
     RefusalDelta,
     TextDelta,
     ToolCallDelta,
@@ -79,8 +80,24 @@ class Message:
                 blocks = self.words[DELTA_OF[type(part)]]
                 known = blocks.get(part.block, "")
                 blocks[part.block] = part.text if part.block and part.text else known + part.text
+            case Recount(ids):
+                self.recount(len(ids))
             case _:
                 assert isinstance(delta, MessageStart | Ignored | PartStart | PartData | BlockStart | MessageData)
+
+    def recount(self, size: int) -> None:
+        """Number everything by its place, if there are numbers that cannot be places."""
+        known = sorted({block[0] for blocks in self.words.values() for block in blocks} | set(self.places))
+        if known and known[-1] >= size:
+            assert len(known) == size
+            for kind, blocks in self.words.items():
+                self.words[kind] = {(known.index(at), *more): text for (at, *more), text in blocks.items()}
+            self.places = {known.index(at): call for at, call in self.places.items()}
+
+    @property
+    def has_begun(self) -> bool:
+        """It has content or an end: an id that changes before is just another id."""
+        return bool(self.calls or self.finish or any(self.words.values()))
 
     def call(self, delta: ToolCallDelta) -> list[ToolCallDelta]:
         """The deltas of the same call: by its index, or else the last one until another has a name."""
@@ -149,7 +166,9 @@ def fold(deltas: Iterable[Delta]) -> list[Message]:
     for delta in deltas:
         if isinstance(delta, MessageData) and not messages:
             continue  # Azure reports on the prompt before the message begins
-        if not messages or (isinstance(delta, MessageStart) and delta.id is not None and delta.id != messages[-1].id):
+        last = messages[-1] if messages else None
+        is_other = isinstance(delta, MessageStart) and delta.id is not None and last is not None and delta.id != last.id
+        if last is None or (is_other and last.has_begun):
             messages.append(Message(delta.id if isinstance(delta, MessageStart) else None))
         messages[-1].add(delta)
     return messages

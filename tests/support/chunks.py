@@ -9,6 +9,7 @@ from zlib import crc32
 from unspool import MISSING
 from unspool.llm._deltas import (
     BlockEnd,
+    BlockStart,
     Delta,
     Finish,
     Ignored,
@@ -19,13 +20,23 @@ from unspool.llm._deltas import (
     PartStart,
     ProviderError,
     ReasoningDelta,
+    Recount,
     RefusalDelta,
     TextDelta,
     ToolCallDelta,
     Usage,
     Whole,
 )
-from unspool.llm._parts import Citation, FilePart, OpaquePart, ReasoningPart, SourcePart, TextPart, ToolResultPart
+from unspool.llm._parts import (
+    Citation,
+    FilePart,
+    OpaquePart,
+    ReasoningPart,
+    RefusalPart,
+    SourcePart,
+    TextPart,
+    ToolResultPart,
+)
 
 Examples = dict[str, tuple[Any, list[Delta]]]
 
@@ -595,15 +606,28 @@ def item(kind: str, what: str = "added", **fields: Any) -> Any:
 
 
 COUNTED: dict[str, object] = {"input_tokens": 1, "output_tokens": 2, "total_tokens": 3}
+CITED: dict[str, object] = {"type": "url_citation", "url": "u", "title": "t", "start_index": 1, "end_index": 2}
+SAID: dict[str, object] = {"type": "message", "id": "fc_1", "role": "assistant", "status": "completed"}
 RESPONSES: Examples = {
     "created": (
-        response("created", response={"id": "r1", "model": "m", "status": "in_progress"}),
+        response("created", response={"id": "r1", "model": "m", "status": "in_progress", "output": [], "tools": [{}]}),
+        [
+            MessageStart("assistant", "r1", "m"),
+            MessageData("response", {"id": "r1", "model": "m", "status": "in_progress"}),
+        ],
+    ),
+    "created without a response": (response("created"), [MessageStart("assistant")]),
+    "in progress": (
+        response("in_progress", response={"id": "r1", "model": "m"}),
         [MessageStart("assistant", "r1", "m")],
     ),
-    "in progress": (response("in_progress", response={"id": "r1"}), []),
     "text": (
-        response("output_text.delta", item_id="i", output_index=1, content_index=0, delta="Hi"),
+        response("output_text.delta", item_id="i", output_index=1, content_index=0, delta="Hi", logprobs=[]),
         [TextDelta("Hi", (1, 0))],
+    ),
+    "text with something else": (
+        response("output_text.delta", output_index=1, content_index=0, delta="Hi", new=1, old=None),
+        [TextDelta("Hi", (1, 0)), Ignored("new")],
     ),
     "text again": (
         response("output_text.done", output_index=1, content_index=0, text="Hi"),
@@ -614,20 +638,217 @@ RESPONSES: Examples = {
     "refusal again": (response("refusal.done", output_index=0, refusal="No"), [RefusalDelta("No", (0,), True)]),
     "reasoning": (
         response("reasoning_text.delta", output_index=0, content_index=0, delta="Hm"),
-        [ReasoningDelta("Hm", (0, 0))],
+        [ReasoningDelta("Hm", (0, "content", 0))],
     ),
     "summary of reasoning": (
         response("reasoning_summary_text.delta", output_index=0, summary_index=0, delta="Hm"),
         [ReasoningDelta("Hm", (0, "summary", 0))],
     ),
-    "message": (item("message", content=[]), []),
+    "summary begins": (
+        response("reasoning_summary_part.added", output_index=0, summary_index=0, part={"type": "summary_text"}),
+        [PartData("is_summary", True, (0,))],
+    ),
+    "annotation": (
+        response("output_text.annotation.added", output_index=1, content_index=0, annotation=CITED),
+        [PartData("citation", Citation("u", "t", None, 1, 2, None, CITED), (1, 0))],
+    ),
+    "annotation of no shape": (response("output_text.annotation.added", annotation=5), [Ignored("annotation")]),
+    "content begins": (response("content_part.added", output_index=1, part={"type": "output_text", "text": ""}), []),
+    "content is done": (
+        response(
+            "content_part.done",
+            output_index=1,
+            content_index=0,
+            part={"type": "output_text", "text": "Hi", "annotations": [CITED]},
+        ),
+        [
+            TextDelta("Hi", (1, 0), True),
+            PartData(
+                "citations",
+                (Citation("u", "t", None, 1, 2, None, CITED),),
+                (1, 0),
+                {"content": [{"type": "output_text", "annotations": [CITED]}]},
+            ),
+        ],
+    ),
+    "content is done, empty": (
+        response("content_part.done", output_index=1, content_index=0, part={"type": "output_text", "text": ""}),
+        [],
+    ),
+    "refusal is done": (
+        response("content_part.done", output_index=1, content_index=0, part={"type": "refusal", "refusal": "No"}),
+        [RefusalDelta("No", (1, 0), True)],
+    ),
+    "reasoning is done": (
+        response("content_part.done", output_index=1, content_index=0, part={"type": "reasoning_text", "text": "Hm"}),
+        [ReasoningDelta("Hm", (1, "content", 0), True)],
+    ),
+    "message": (
+        item("message", content=[], role="assistant", phase="commentary"),
+        [BlockStart((2,), {"type": "message", "id": "fc_1", "role": "assistant", "phase": "commentary"})],
+    ),
+    "message is done": (
+        item(
+            "message",
+            "done",
+            role="assistant",
+            status="completed",
+            content=[
+                {"type": "output_text", "text": "Hi", "annotations": [CITED], "logprobs": [], "parsed": {"a": 1}},
+                {"type": "refusal", "refusal": "No", "more": 1},
+            ],
+        ),
+        [
+            PartStart(
+                TextPart(
+                    "Hi",
+                    (Citation("u", "t", None, 1, 2, None, CITED),),
+                    "fc_1",
+                    True,
+                    {**SAID, "content": [{"type": "output_text", "annotations": [CITED], "logprobs": []}]},
+                    (2, 0),
+                )
+            ),
+            PartStart(RefusalPart("No", "fc_1", True, {**SAID, "content": [{"type": "refusal", "more": 1}]}, (2, 1))),
+        ],
+    ),
+    "message is cut off": (
+        item("message", "done", status="incomplete", content=[{"type": "output_text", "text": "Hi"}]),
+        [
+            PartStart(
+                TextPart(
+                    "Hi",
+                    (),
+                    "fc_1",
+                    False,
+                    {"type": "message", "id": "fc_1", "status": "incomplete", "content": [{"type": "output_text"}]},
+                    (2, 0),
+                )
+            )
+        ],
+    ),
+    "message with content unknown": (
+        item("message", "done", content=[{"type": "new", "text": "Hi"}, 5, {"type": "output_text", "text": 5}]),
+        [
+            PartStart(
+                OpaquePart(
+                    "new",
+                    "fc_1",
+                    True,
+                    {"type": "message", "id": "fc_1", "content": [{"type": "new", "text": "Hi"}]},
+                    (2, 0),
+                )
+            ),
+            Ignored("new"),
+            PartStart(
+                OpaquePart("content", "fc_1", True, {"type": "message", "id": "fc_1", "content": [5]}, (2, 1)),
+            ),
+            Ignored("content"),
+            PartStart(
+                TextPart(
+                    "",
+                    (),
+                    "fc_1",
+                    True,
+                    {"type": "message", "id": "fc_1", "content": [{"type": "output_text", "text": 5}]},
+                    (2, 2),
+                )
+            ),
+            Ignored("text"),
+        ],
+    ),
+    "message without content": (
+        item("message", "done", content=[]),
+        [PartStart(OpaquePart("message", "fc_1", True, {"type": "message", "id": "fc_1", "content": []}, (2,)))],
+    ),
+    "reasoning item": (
+        item("reasoning", summary=[], encrypted_content="x"),
+        [
+            PartStart(
+                ReasoningPart(
+                    "",
+                    None,
+                    "x",
+                    False,
+                    "fc_1",
+                    False,
+                    {"type": "reasoning", "id": "fc_1", "summary": [], "encrypted_content": "x"},
+                    (2,),
+                )
+            )
+        ],
+    ),
+    "reasoning item is done": (
+        item(
+            "reasoning",
+            "done",
+            summary=[{"type": "summary_text", "text": "Hm"}, {"type": "summary_text", "text": ""}],
+            content=[{"type": "reasoning_text", "text": "Well", "more": 1}],
+            encrypted_content=None,
+        ),
+        [
+            PartStart(
+                ReasoningPart(
+                    "",
+                    None,
+                    None,
+                    True,
+                    "fc_1",
+                    False,
+                    {
+                        "type": "reasoning",
+                        "id": "fc_1",
+                        "summary": [{"type": "summary_text"}, {"type": "summary_text"}],
+                        "content": [{"type": "reasoning_text", "more": 1}],
+                        "encrypted_content": None,
+                    },
+                    (2,),
+                )
+            ),
+            ReasoningDelta("Hm", (2, "summary", 0), True),
+            ReasoningDelta("Well", (2, "content", 0), True),
+            BlockEnd(block=(2,)),
+        ],
+    ),
+    "reasoning item is cut off": (
+        item("reasoning", "done", summary=None, status="incomplete"),
+        [
+            PartStart(
+                ReasoningPart(
+                    "",
+                    None,
+                    None,
+                    False,
+                    "fc_1",
+                    False,
+                    {"type": "reasoning", "id": "fc_1", "summary": None, "status": "incomplete"},
+                    (2,),
+                )
+            )
+        ],
+    ),
     "call": (
-        item("function_call", call_id="call_1", name="f", arguments="", status="in_progress"),
-        one_call(2, "call_1", "f", counts_blocks=True),
+        item("function_call", call_id="call_1", name="f", arguments="", status="in_progress", namespace="n"),
+        one_call(
+            *(2, "call_1", "f"),
+            counts_blocks=True,
+            native={
+                "type": "function_call",
+                "id": "fc_1",
+                "call_id": "call_1",
+                "name": "f",
+                "status": "in_progress",
+                "namespace": "n",
+            },
+        ),
     ),
     "call without a call id": (
         item("function_call", call_id="", name="f"),
-        one_call(2, "fc_1", "f", counts_blocks=True),
+        one_call(
+            *(2, "fc_1", "f"),
+            counts_blocks=True,
+            native={"type": "function_call", "id": "fc_1", "call_id": "", "name": "f"},
+        ),
     ),
     "arguments": (
         response("function_call_arguments.delta", item_id="fc_9", output_index=2, delta='{"a'),
@@ -638,12 +859,40 @@ RESPONSES: Examples = {
         one_call(2, None, "f", Whole("{}"), is_done=True, counts_blocks=True),
     ),
     "call is done": (
-        item("function_call", "done", call_id="call_1", name="f", arguments="{}", status="completed"),
-        one_call(2, "call_1", "f", Whole("{}"), is_done=True, counts_blocks=True),
+        item(
+            *("function_call", "done"),
+            call_id="call_1",
+            name="f",
+            arguments="{}",
+            status="completed",
+            parsed_arguments={},
+        ),
+        one_call(
+            *(2, "call_1", "f", Whole("{}")),
+            is_done=True,
+            counts_blocks=True,
+            native={"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "f", "status": "completed"},
+        ),
     ),
     "call is cut off": (
         item("function_call", "done", call_id="call_1", name="f", arguments='{"a', status="incomplete"),
-        one_call(2, "call_1", "f", Whole('{"a'), counts_blocks=True),
+        one_call(
+            *(2, "call_1", "f", Whole('{"a')),
+            counts_blocks=True,
+            native={"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "f", "status": "incomplete"},
+        ),
+    ),
+    "call with arguments of no shape": (
+        item("function_call", "done", call_id="c", name="f", arguments=5),
+        [
+            *one_call(
+                *(2, "c", "f"),
+                is_done=True,
+                counts_blocks=True,
+                native={"type": "function_call", "id": "fc_1", "call_id": "c", "name": "f", "arguments": 5},
+            ),
+            Ignored("arguments"),
+        ],
     ),
     "custom tool": (
         response("custom_tool_call_input.delta", output_index=2, delta="SELECT"),
@@ -651,39 +900,403 @@ RESPONSES: Examples = {
     ),
     "custom tool is done": (
         item("custom_tool_call", "done", call_id="c", name="sql", input="SELECT 1"),
-        [ToolCallDelta(2, "c", "sql", Whole("SELECT 1"), "custom", True, True)],
+        [
+            ToolCallDelta(
+                *(2, "c", "sql", Whole("SELECT 1"), "custom", True, True),
+                native={"type": "custom_tool_call", "id": "fc_1", "call_id": "c", "name": "sql"},
+            )
+        ],
+    ),
+    "custom tool that the provider runs": (
+        item("custom_tool_call", call_id="xs_call_1", name="x_keyword_search", input=""),
+        [
+            ToolCallDelta(
+                *(2, "xs_call_1", "x_keyword_search", None, "server", False, True),
+                native={
+                    "type": "custom_tool_call",
+                    "id": "fc_1",
+                    "call_id": "xs_call_1",
+                    "name": "x_keyword_search",
+                },
+            )
+        ],
+    ),
+    "input of a custom tool that the provider runs": (
+        response("custom_tool_call_input.delta", item_id="ctc_1_xs_call_1", output_index=2, delta="{"),
+        [ToolCallDelta(2, None, None, "{", "server", counts_blocks=True)],
     ),
     "tool that the provider runs": (
         item("mcp_call", name="echo", arguments=""),
-        [ToolCallDelta(2, "fc_1", "echo", None, "server", counts_blocks=True)],
+        [
+            ToolCallDelta(
+                *(2, "fc_1", "echo", None, "server", False, True),
+                native={"type": "mcp_call", "id": "fc_1", "name": "echo"},
+            )
+        ],
     ),
-    "item left out": (item("web_search_call"), [Ignored("web_search_call", True)]),
-    "item unknown": (item("new"), [Ignored("new")]),
+    "web search": (
+        item("web_search_call"),
+        [
+            ToolCallDelta(
+                *(2, "fc_1", "web_search", None, "server", False, True),
+                native={"type": "web_search_call", "id": "fc_1"},
+            )
+        ],
+    ),
+    "web search is done": (
+        item("web_search_call", "done", status="completed", action={"type": "search", "query": "q"}),
+        [
+            ToolCallDelta(
+                *(2, "fc_1", "web_search", Whole({"type": "search", "query": "q"}), "server", True, True),
+                native={
+                    "type": "web_search_call",
+                    "id": "fc_1",
+                    "status": "completed",
+                    "action": {"type": "search", "query": "q"},
+                },
+            )
+        ],
+    ),
+    "web search of xAI": (
+        item("web_search_call", "done", name="web_search_with_snippets", call_id="", arguments='{"query":"q"}'),
+        [
+            ToolCallDelta(
+                *(2, "fc_1", "web_search_with_snippets", Whole('{"query":"q"}'), "server", True, True),
+                native={
+                    "type": "web_search_call",
+                    "id": "fc_1",
+                    "name": "web_search_with_snippets",
+                    "call_id": "",
+                    "arguments": '{"query":"q"}',
+                },
+            )
+        ],
+    ),
+    "file search is done": (
+        item("file_search_call", "done", queries=["q"], results=None),
+        [
+            ToolCallDelta(
+                *(2, "fc_1", "file_search", Whole({"queries": ["q"]}), "server", True, True),
+                native={"type": "file_search_call", "id": "fc_1", "queries": ["q"], "results": None},
+            )
+        ],
+    ),
+    "search without arguments": (
+        item("web_search_call", "done", status="failed"),
+        [
+            ToolCallDelta(
+                *(2, "fc_1", "web_search", Whole({}), "server", True, True),
+                native={"type": "web_search_call", "id": "fc_1", "status": "failed"},
+            )
+        ],
+    ),
+    "arguments of no shape": (
+        item("web_search_call", "done", action=5),
+        [
+            ToolCallDelta(
+                *(2, "fc_1", "web_search", None, "server", True, True),
+                native={"type": "web_search_call", "id": "fc_1", "action": 5},
+            ),
+            Ignored("action"),
+        ],
+    ),
+    "code": (
+        response("code_interpreter_call_code.delta", output_index=2, delta="x"),
+        [ToolCallDelta(2, None, None, (Leaf("$.code", "x", True),), "server", counts_blocks=True)],
+    ),
+    "code again": (
+        response("code_interpreter_call_code.done", output_index=2, code="x"),
+        [ToolCallDelta(2, None, None, (Leaf("$.code", ""),), "server", is_done=True, counts_blocks=True)],
+    ),
+    "code of no shape": (response("code_interpreter_call_code.delta", delta=5), [Ignored("delta")]),
+    "patch": (
+        item("apply_patch_call", "done", call_id="c", operation={"type": "delete_file", "path": "a"}),
+        [
+            ToolCallDelta(
+                *(2, "c", "apply_patch", Whole({"type": "delete_file", "path": "a"}), "builtin", True, True),
+                native={
+                    "type": "apply_patch_call",
+                    "id": "fc_1",
+                    "call_id": "c",
+                    "operation": {"type": "delete_file", "path": "a"},
+                },
+            )
+        ],
+    ),
+    "patch grows": (
+        response("apply_patch_call_operation_diff.delta", output_index=2, delta="x"),
+        [Ignored("response.apply_patch_call_operation_diff.delta", True)],
+    ),
+    "shell": (
+        item("shell_call", call_id="c", action={"commands": []}, environment={"type": "local"}),
+        [
+            ToolCallDelta(
+                *(2, "c", "shell", None, "builtin", False, True),
+                native={
+                    "type": "shell_call",
+                    "id": "fc_1",
+                    "call_id": "c",
+                    "action": {"commands": []},
+                    "environment": {"type": "local"},
+                },
+            )
+        ],
+    ),
+    "shell in a container": (
+        item("shell_call", call_id="c", environment={"type": "container_reference"}),
+        [
+            ToolCallDelta(
+                *(2, "c", "shell", None, "server", False, True),
+                native={
+                    "type": "shell_call",
+                    "id": "fc_1",
+                    "call_id": "c",
+                    "environment": {"type": "container_reference"},
+                },
+            )
+        ],
+    ),
+    "local shell": (
+        item("local_shell_call", call_id="c", status="in_progress"),
+        [
+            ToolCallDelta(
+                *(2, "c", "local_shell", None, "builtin", False, True),
+                native={"type": "local_shell_call", "id": "fc_1", "call_id": "c", "status": "in_progress"},
+            )
+        ],
+    ),
+    "computer": (
+        item("computer_call", "done", call_id="c", actions=[{"type": "screenshot"}], pending_safety_checks=[]),
+        [
+            ToolCallDelta(
+                *(2, "c", "computer", Whole([{"type": "screenshot"}]), "builtin", True, True),
+                native={
+                    "type": "computer_call",
+                    "id": "fc_1",
+                    "call_id": "c",
+                    "pending_safety_checks": [],
+                    "actions": [{"type": "screenshot"}],
+                },
+            )
+        ],
+    ),
+    "tool search by the application": (
+        item("tool_search_call", "done", call_id="c", execution="client", arguments={"goal": "g"}),
+        [
+            ToolCallDelta(
+                *(2, "c", "tool_search", Whole({"goal": "g"}), "builtin", True, True),
+                native={
+                    "type": "tool_search_call",
+                    "id": "fc_1",
+                    "call_id": "c",
+                    "execution": "client",
+                    "arguments": {"goal": "g"},
+                },
+            )
+        ],
+    ),
+    "tool search by the provider": (
+        item("tool_search_call", call_id=None),
+        [
+            ToolCallDelta(
+                *(2, None, "tool_search", None, "server", False, True),
+                native={"type": "tool_search_call", "id": "fc_1", "call_id": None},
+            )
+        ],
+    ),
+    "result": (
+        item("shell_call_output", "done", call_id="c", output=[{"stdout": "x"}]),
+        [
+            PartStart(
+                ToolResultPart(
+                    *("c", "shell", [{"stdout": "x"}], False, "fc_1", True),
+                    {"type": "shell_call_output", "id": "fc_1", "call_id": "c", "output": [{"stdout": "x"}]},
+                    (2,),
+                )
+            )
+        ],
+    ),
+    "image begins": (
+        item("image_generation_call", status="in_progress", result=None),
+        [
+            PartStart(
+                FilePart(
+                    id="fc_1",
+                    native={"type": "image_generation_call", "id": "fc_1", "status": "in_progress"},
+                    block=(2,),
+                )
+            )
+        ],
+    ),
+    "image in part": (
+        response("image_generation_call.partial_image", output_index=2, partial_image_b64="AA==", size="1x1"),
+        [PartData("whole_data", "AA==", (2,))],
+    ),
+    "image": (
+        item("image_generation_call", "done", status="completed", result="AAA=", output_format="webp"),
+        [
+            PartStart(
+                FilePart(
+                    *("image/webp", "AAA="),
+                    id="fc_1",
+                    is_complete=True,
+                    native={
+                        "type": "image_generation_call",
+                        "id": "fc_1",
+                        "status": "completed",
+                        "output_format": "webp",
+                    },
+                    block=(2,),
+                )
+            )
+        ],
+    ),
+    "image that failed": (
+        item("image_generation_call", "done", status="failed", result=None),
+        [
+            PartStart(
+                FilePart(
+                    id="fc_1",
+                    native={"type": "image_generation_call", "id": "fc_1", "status": "failed", "result": None},
+                    block=(2,),
+                )
+            )
+        ],
+    ),
+    "audio": (
+        response("audio.delta", delta="AAA="),
+        [PartStart(FilePart(block=("audio", 0))), PartData("data", "AAA=", ("audio", 0))],
+    ),
+    "transcript of audio": (
+        response("audio.transcript.delta", delta="Hi"),
+        [PartStart(FilePart(block=("audio", 0))), PartData("transcript", "Hi", ("audio", 0))],
+    ),
+    "audio is done": (response("audio.done"), [BlockEnd(block=("audio", 0))]),
+    "request for approval": (
+        item("mcp_approval_request", "done", name="f", arguments="{}"),
+        [
+            PartStart(
+                OpaquePart(
+                    *("mcp_approval_request", "fc_1", True),
+                    {"type": "mcp_approval_request", "id": "fc_1", "name": "f", "arguments": "{}"},
+                    (2,),
+                )
+            )
+        ],
+    ),
+    "item unknown": (
+        item("new", more=[1]),
+        [PartStart(OpaquePart("new", "fc_1", False, {"type": "new", "id": "fc_1", "more": [1]}, (2,))), Ignored("new")],
+    ),
     "item of no shape": (response("output_item.added", item=5), [Ignored("item")]),
+    "item without an index": (
+        response("output_item.done", item={"type": "compaction"}),
+        [PartStart(OpaquePart("compaction", None, True, {"type": "compaction"}))],
+    ),
     "event left out": (
-        response("code_interpreter_call_code.delta", delta="x"),
-        [Ignored("response.code_interpreter_call_code.delta", True)],
+        response("web_search_call.searching", output_index=2),
+        [Ignored("response.web_search_call.searching", True)],
     ),
     "event unknown": (response("new.delta", delta="x"), [Ignored("response.new.delta")]),
     "event of a known family, unknown": (response("output_text.new"), [Ignored("response.output_text.new")]),
     "completed": (
-        response("completed", response={"output": [{"type": "message"}], "usage": COUNTED}),
-        [Finish("stop", "completed"), Usage(1, 2, 3, COUNTED)],
+        response("completed", response={"output": [], "usage": COUNTED, "model": "m"}),
+        [
+            Finish("stop", "completed"),
+            Usage(1, 2, 3, COUNTED),
+            MessageData("response", {"model": "m"}),
+        ],
+    ),
+    "completed with items": (
+        response(
+            "completed",
+            response={
+                "output": [
+                    {"type": "compaction", "id": "c"},
+                    {"type": "message", "content": [{"type": "output_text", "text": "Hi"}]},
+                ]
+            },
+        ),
+        [
+            Recount(("c", None)),
+            PartStart(OpaquePart("compaction", "c", True, {"type": "compaction", "id": "c"}, (0,))),
+            PartStart(
+                TextPart("Hi", (), None, True, {"type": "message", "content": [{"type": "output_text"}]}, (1, 0))
+            ),
+            Finish("stop", "completed"),
+        ],
     ),
     "completed with calls": (
-        response("completed", response={"output": [{"type": "reasoning"}, {"type": "function_call"}]}),
-        [Finish("tool_calls", "completed")],
+        response("completed", response={"output": [{"type": "function_call", "call_id": "c", "name": "f"}]}),
+        [
+            Recount((None,)),
+            *one_call(
+                *(0, "c", "f"),
+                is_done=True,
+                counts_blocks=True,
+                native={"type": "function_call", "call_id": "c", "name": "f"},
+            ),
+            Finish("tool_calls", "completed"),
+        ],
+    ),
+    "completed with a request for approval": (
+        response("completed", response={"output": [{"type": "mcp_approval_request"}]}),
+        [
+            Recount((None,)),
+            PartStart(
+                OpaquePart("mcp_approval_request", None, True, {"type": "mcp_approval_request"}, (0,)),
+            ),
+            Finish("tool_calls", "completed"),
+        ],
+    ),
+    "completed with something else": (
+        response("completed", response={}, copilot_usage={"tokens": 1}),
+        [Finish("stop", "completed"), MessageData("copilot_usage", {"tokens": 1})],
+    ),
+    "completed, and yet not": (
+        response("completed", response={"status": "incomplete"}),
+        [Finish("other", "incomplete"), MessageData("response", {"status": "incomplete"})],
     ),
     "incomplete": (
         response("incomplete", response={"incomplete_details": {"reason": "max_output_tokens"}}),
-        [Finish("length", "max_output_tokens")],
+        [
+            Finish("length", "max_output_tokens"),
+            MessageData("response", {"incomplete_details": {"reason": "max_output_tokens"}}),
+        ],
     ),
     "incomplete without a reason": (response("incomplete", response={}), [Finish("other", "incomplete")]),
     "failed": (
         response("failed", response={"error": {"code": "server_error", "message": "no"}}),
-        [Finish("error", "failed"), ProviderError("no", "server_error", {"code": "server_error", "message": "no"})],
+        [
+            Finish("error", "failed"),
+            ProviderError("no", "server_error", {"code": "server_error", "message": "no"}),
+            MessageData("response", {"error": {"code": "server_error", "message": "no"}}),
+        ],
     ),
-    "cancelled": (response("cancelled", response={}), [Finish("other", "cancelled")]),
+    "cancelled": (response("cancelled", response={}), [Finish("cancelled", "cancelled")]),
+    "not streamed": (
+        {
+            "id": "r1",
+            "object": "response",
+            "model": "m",
+            "status": "completed",
+            "usage": COUNTED,
+            "output": [{"type": "message", "content": [{"type": "output_text", "text": "Hi"}]}],
+        },
+        [
+            MessageStart("assistant", "r1", "m"),
+            PartStart(
+                TextPart("Hi", (), None, True, {"type": "message", "content": [{"type": "output_text"}]}, (0, 0))
+            ),
+            Finish("stop", "completed"),
+            Usage(1, 2, 3, COUNTED),
+            MessageData("response", {"id": "r1", "object": "response", "model": "m", "status": "completed"}),
+        ],
+    ),
+    "not streamed, still running": (
+        {"object": "response", "status": "queued", "output": []},
+        [MessageStart("assistant"), MessageData("response", {"object": "response", "status": "queued"})],
+    ),
     "error": (
         {"type": "error", "code": "E1", "message": "no", "param": None},
         [ProviderError("no", "E1", {"type": "error", "code": "E1", "message": "no", "param": None})],

@@ -145,12 +145,33 @@ def whole_response(response: Payload) -> Reading:
                 message.calls.append(called("function", id, name, text))
             case {"type": "custom_tool_call", "call_id": id, "name": name, "input": text}:
                 message.calls.append(called("custom", id, name, text))
+            case {"type": kind} if kind in PROVIDED:
+                message.calls.append(provided(item, *PROVIDED[kind]))
     usage = response["usage"]
     message.usage = (usage["input_tokens"], usage["output_tokens"], usage["total_tokens"])
     message.ended(response["status"])
-    if message.calls:
+    asks = any(item["type"] == "mcp_approval_request" for item in response["output"])
+    if asks or any(call.kind != "server" for call in message.calls):
         message.reason = "tool_calls"
     return message
+
+
+PROVIDED: dict[str, tuple[str, str, bool]] = {
+    "apply_patch_call": ("builtin", "operation", True),
+    "shell_call": ("builtin", "action", True),
+    "tool_search_call": ("builtin", "arguments", True),
+    "web_search_call": ("server", "action", True),
+    "file_search_call": ("server", "queries", False),
+    "code_interpreter_call": ("server", "code", False),
+}
+"""The tools that providers define: who runs them, where their arguments are, and whether these are all of them."""
+
+
+def provided(item: Payload, kind: str, field: str, is_all: bool) -> Call:
+    call_id, name = item.get("call_id") or item["id"], item.get("name") or item["type"].removesuffix("_call")
+    if isinstance(item.get("arguments"), str):
+        return called(kind, call_id, name, item["arguments"])
+    return Call(kind, call_id, name, item[field] if is_all else {field: item[field]}, None)
 
 
 def anthropic(chunks: list[Payload]) -> list[Reading]:

@@ -392,6 +392,12 @@ class ToolCall(Part):
             self.value,
         )
 
+    def in_block(self, block: Block) -> ToolCall:
+        """Return the call in another block."""
+        named = (self.index, self.id, self.name, self.kind)
+        state = (self._arguments, self._done, self.is_complete, self.error)
+        return ToolCall(*named, *state, self.signature, self._native, block, self.value)
+
     def __copy__(self) -> ToolCall:
         return self
 
@@ -734,6 +740,13 @@ class CallDirectory:
         if indexes is self.indexes and ids is self.ids and call == self.last and written == self.written:
             return self
         return CallDirectory(indexes, ids, call, written)
+
+    def renumbered(self, numbers: dict[int, int]) -> CallDirectory:
+        """Return the directory with other indexes."""
+        indexes = NO_NUMBERS
+        for index, call in self.indexes.items():
+            indexes = indexes.put(numbers.get(index, index) if isinstance(index, int) else index, call)
+        return CallDirectory(indexes, self.ids, self.last, self.written)
 
     def at_index(self, index: int) -> int:
         """Return the call with this index, or `NO_CALL`."""

@@ -13,6 +13,7 @@ arguments are whole and whether a finish is plausible.
     PartData         a field of a part, whole: a signature, a citation, a result
     BlockStart       a block begins whose parts follow: the fields that its parts have in common
     BlockEnd         a block has ended, whatever its content
+    Recount          all blocks follow once more, numbered by their places
     MessageData      a field of the message that belongs to no part
     Usage            tokens counted so far
     Finish           why the model stopped
@@ -51,6 +52,7 @@ __all__ = [
     "ProviderError",
     "ReasoningDelta",
     "Record",
+    "Recount",
     "RefusalDelta",
     "TextDelta",
     "ToolCallDelta",
@@ -340,6 +342,21 @@ class BlockEnd(Delta):
         self.index: Final = index
         self.choice: Final = choice
         self.block: Final = block
+
+
+@final
+class Recount(Delta):
+    """All blocks follow once more, numbered by their places: 0, 1, 2 and so on, even if their numbers had gaps.
+
+    `ids` are the provider's ids of the blocks, in order; None for a block without an id.
+    """
+
+    __slots__ = ("choice", "ids")
+    __match_args__ = ("ids", "choice")
+
+    def __init__(self, ids: tuple[str | None, ...], choice: int = 0) -> None:
+        self.ids: Final = ids
+        self.choice: Final = choice
 
 
 @final

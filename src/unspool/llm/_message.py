@@ -60,6 +60,7 @@ from ._deltas import (
     PartStart,
     ProviderError,
     ReasoningDelta,
+    Recount,
     TextDelta,
     ToolCallDelta,
     Usage,
@@ -81,6 +82,7 @@ from ._parts import (
     TextPart,
     WrittenPart,
     merged,
+    moved,
     native_in,
     text_in,
 )
@@ -1099,6 +1101,60 @@ def _block_end(state: MessageState, delta: BlockEnd) -> MessageState:
     return state if call is part else _put_call(state, number, call, state._notes.with_quirks(quirks, number))
 
 
+def _recount(state: MessageState, delta: Recount) -> MessageState:
+    """Give the known parts the numbers that the next deltas use for them."""
+    ids: dict[int, object] = {}  # of the known blocks, by their numbers
+    for part in state.parts:
+        if part.block and isinstance(part.block[0], int):
+            native = native_in(part)
+            ids.setdefault(part.block[0], None if native is None else native.get("id"))
+    for key, fields in state._blocks.items():
+        first = cast("Block", key)[0]
+        if isinstance(first, int):
+            ids.setdefault(first, cast("dict[str, object]", fields).get("id"))
+    if not ids or max(ids) < len(delta.ids):
+        return state  # without gaps, numbers are places
+    numbers = _places_of(ids, delta.ids)
+    state = state._fork()
+    parts: list[Part] = []
+    places, blocks = NO_NUMBERS, NO_NUMBERS
+    for number, part in enumerate(state.parts):
+        block = _renumbered(part.block, numbers)
+        if isinstance(part, ToolCall):
+            parts.append(part if block == part.block else part.in_block(block))
+            continue
+        parts.append(part if block == part.block else moved(part, block))
+        places = places.put(block, number) if is_numbered(block) else places
+    for key, fields in state._blocks.items():
+        blocks = blocks.put(_renumbered(cast("Block", key), numbers), fields)
+    state._parts, state._places, state._blocks = PartVector.of(parts), places, blocks
+    state._directory = state._directory.renumbered(numbers)
+    state._tool_calls = None
+    return state
+
+
+def _places_of(known: dict[int, object], ids: tuple[str | None, ...]) -> dict[int, int]:
+    """Return the places of the known blocks: by their ids, or else in order. Blocks without a place come last."""
+    by_id: dict[object, int] = {named: place for place, named in enumerate(ids) if named}
+    places: dict[int, int] = {}
+    for number, named in known.items():
+        if isinstance(named, str) and named in by_id:
+            places[number] = by_id.pop(named)
+    if len(places) < len(known) == len(ids):
+        return dict(zip(sorted(known), range(len(ids)), strict=True))
+    after = len(ids)
+    for number in sorted(known):
+        if number not in places:
+            places[number] = after
+            after += 1
+    return places
+
+
+def _renumbered(block: Block, numbers: dict[int, int]) -> Block:
+    first = block[0] if block else None
+    return (numbers[first], *block[1:]) if isinstance(first, int) and first in numbers else block
+
+
 def _message_data(state: MessageState, delta: MessageData) -> MessageState:
     if delta.name in state._native and state._native[delta.name] == delta.value:
         return state
@@ -1147,6 +1203,7 @@ REDUCERS: Final[dict[type[Delta], Callable[[MessageState, Any], MessageState]]] 
     PartData: _part_data,
     BlockStart: _block_start,
     BlockEnd: _block_end,
+    Recount: _recount,
     MessageData: _message_data,
     Usage: _usage,
     Finish: _finish,

@@ -46,6 +46,7 @@ __all__ = [
     "ToolResultPart",
     "WrittenPart",
     "merged",
+    "moved",
     "native_in",
     "text_in",
 ]
@@ -639,6 +640,25 @@ class OpaquePart(Part):
         """Return the part with more native fields, or with another id."""
         named = value if name == "id" and isinstance(value, str) else self.id
         return OpaquePart(self.kind, named, self.is_complete, merged(self._native, native), self.block)
+
+
+def moved(part: Part, block: Block) -> Part:
+    """Return the part, which is not a call, in another block."""
+    if isinstance(part, ReasoningPart):
+        sections = tuple([((block[0], *section[1:]), start) for section, start in part.sections])
+        there = ReasoningPart(block=block, sections=sections).over(part)
+        return there.with_text(part._text)
+    if isinstance(part, TextPart):
+        return TextPart(part._text, block=block).over(part)
+    if isinstance(part, RefusalPart):
+        return RefusalPart(part._text, block=block).over(part)
+    if isinstance(part, ToolResultPart):
+        return ToolResultPart(block=block).over(part)
+    if isinstance(part, FilePart):
+        return FilePart(block=block).over(part)
+    if isinstance(part, SourcePart):
+        return SourcePart(is_complete=part.is_complete, block=block).over(part)
+    return OpaquePart(part.kind, block=block).over(part) if isinstance(part, OpaquePart) else part
 
 
 # ---- all parts of a message --------------------------------------------------------------------------

@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ..._errors import OptionsError
-from . import anthropic, bedrock_converse, cohere, gemini, gemini_interactions, ollama, openai_chat
+from . import (
+    anthropic,
+    bedrock_converse,
+    cohere,
+    gemini,
+    gemini_interactions,
+    ollama,
+    openai_chat,
+    openai_responses,
+)
 
 if TYPE_CHECKING:
     from .turn import RequestWriter
@@ -13,11 +22,12 @@ if TYPE_CHECKING:
 __all__ = ["WRITERS", "writer_for"]
 
 WRITERS: Final[dict[str, RequestWriter]] = {
+    "openai-responses": openai_responses,
     "anthropic": anthropic,
-    "bedrock-converse": bedrock_converse,
-    "gemini": gemini,
     "gemini-interactions": gemini_interactions,
+    "bedrock-converse": bedrock_converse,
     "cohere": cohere,
+    "gemini": gemini,
     "ollama": ollama,
     "openai-chat": openai_chat,
 }
