@@ -405,6 +405,18 @@ def null_names(value: Any) -> frozenset[str]:
     return frozenset().union(*map(null_names, value)) if isinstance(value, list | tuple) else frozenset()
 
 
+def _blocks_on_the_wire(format: str, chunks: Sequence[Payload]) -> list[Any]:
+    """The chunks; for Anthropic only their blocks, since a message has nulls of its own, such as its stop reason."""
+    if format != "anthropic":
+        return list(chunks)
+    starts = [chunk["message"]["content"] for chunk in chunks if chunk["type"] == "message_start"]
+    return [*starts, *(chunk.get("content_block") for chunk in chunks), *_deltas(chunks)]
+
+
+def _deltas(chunks: Sequence[Payload]) -> list[Any]:
+    return [chunk["delta"] for chunk in chunks if chunk["type"] == "content_block_delta"]
+
+
 def without_empty_text(format: str, turn: list[Payload]) -> list[Payload]:
     """Anthropic answers 400 to a text block without text; its client sends it all the same."""
     if format != "anthropic":
@@ -535,7 +547,7 @@ DIFFERENCES: Final[tuple[Callable[[str, list[Payload]], list[Payload]], ...]] = 
 def normal(format: str, turn: Sequence[Payload], chunks: Sequence[Payload]) -> list[Payload]:
     """A turn after JSON, without what is forgiven. Bytes, which only Bedrock has, stay bytes."""
     plain = list(turn) if format == "bedrock-converse" else json.loads(json.dumps(list(turn)))
-    told: list[Payload] = without_new_nulls(plain, null_names(list(chunks)))
+    told: list[Payload] = without_new_nulls(plain, null_names(_blocks_on_the_wire(format, chunks)))
     for without in DIFFERENCES:
         told = without(format, told)
     return told
