@@ -81,7 +81,18 @@ $(STAMP_PYTHON):
 	exit 1
 
 # The groups that are installed without their dependencies; see pyproject.toml.
-$(STAMP_GROUP)instructor $(STAMP_GROUP)litellm: $(STAMP_GROUP)%: pyproject.toml | $(STAMP_PYTHON)
+$(STAMP_GROUP)instructor: pyproject.toml | $(STAMP_PYTHON)
+	@echo "Installing instructor"
+	@$(PIP) install --no-deps --group instructor
+	@touch $@
+
+$(STAMP_GROUP)litellm: pyproject.toml | $(STAMP_PYTHON)
+	@echo "Installing litellm, in a folder of its own"
+	@rm -rf $(VENV)/litellm
+	@$(PIP) install --no-deps --target $(VENV)/litellm --group litellm
+	@touch $@
+
+$(STAMP_GROUP)%: pyproject.toml | $(STAMP_PYTHON)
 	@echo "Installing $*"
 	@$(PIP) install --no-deps --group $*
 	@touch $@

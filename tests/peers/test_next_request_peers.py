@@ -6,21 +6,16 @@ written again: `python -m tests.support.next_request_table --write-docs`.
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
 import pytest
 
 from tests.support import shared
 from tests.support.next_request_table import HEADING, OURS, PAGE, Row, lines, messages, page_rows, row
-from tests.support.peer_turns import PEERS
-
-MODULES = {"pydantic-ai-slim": "pydantic_ai", "langchain-anthropic": "langchain_anthropic", "litellm": "litellm"}
+from tests.support.peer_turns import PEERS, installed
 
 
 def test_the_table_has_every_library() -> None:
     """Nothing is left out, on either side."""
     assert [cells[0].split()[0] for cells in page_rows()] == [OURS, *PEERS]
-    assert MODULES.keys() == PEERS.keys()
     assert lines([])[0] in PAGE.read_text(encoding="utf-8")
     assert all(len(cells) == len(HEADING) for cells in page_rows())
 
@@ -30,7 +25,7 @@ def test_the_table_says_what_happens(library: str) -> None:
     """Each row is what the library does, in the version that is installed."""
     if shared.shared_data() is None:
         pytest.skip(shared.NOT_HERE)
-    if library != OURS and find_spec(MODULES[library]) is None:
+    if library != OURS and installed(library) is None:
         pytest.skip(f"{library} is not installed")
     assert row(library) in page_rows()
 

@@ -10,13 +10,12 @@ import argparse
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import version
-from typing import Any, Final
+from typing import Final
 
 from tests.support import readings
 from tests.support.conversations import streamed_turns
 from tests.support.next_requests import Payload, messages_in, next_turn, normal
-from tests.support.peer_turns import PEERS, turn_of
+from tests.support.peer_turns import PEERS, installed
 from tests.support.shared import PROJECT
 from unspool.llm import MessageStream
 
@@ -98,10 +97,10 @@ def _told(block: Payload, sent: Payload, name: str) -> str:
 def row(library: str) -> tuple[str, ...]:
     """The row of a library. An error that it raises for a message is one of the changes."""
     found = Row()
-    for chunks in messages():
+    turns = our_turns() if library == OURS else PEERS[library](messages())
+    for chunks, sent in zip(messages(), turns, strict=True):
         theirs = _content(next_turn("anthropic", chunks), chunks)
         found.citations += _citations(theirs)
-        sent = our_turn(chunks) if library == OURS else turn_of(library, list(chunks))
         if isinstance(sent, str):
             found.changes[f"raises `{sent}`"] += 1
         else:
@@ -114,16 +113,15 @@ def _content(turn: list[Payload], chunks: tuple[Payload, ...]) -> list[Payload]:
     return content
 
 
-def our_turn(chunks: tuple[Payload, ...]) -> list[Payload]:
+def our_turns() -> list[list[Payload] | str]:
     """The blocks that the library of this project sends back."""
-    state = list(MessageStream(chunks, format="anthropic"))[-1]
-    content: list[Any] = state.as_messages()[0]["content"]
-    return content
+    states = [list(MessageStream(chunks, format="anthropic"))[-1] for chunks in messages()]
+    return [state.as_messages()[0]["content"] for state in states]
 
 
 def named(library: str) -> str:
     """A library with the version that is installed."""
-    return library if library == OURS else f"{library} {version(library)}"
+    return library if library == OURS else f"{library} {installed(library)}"
 
 
 def lines(rows: list[tuple[str, ...]]) -> list[str]:

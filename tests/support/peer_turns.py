@@ -9,15 +9,23 @@ application. After a message without calls of the application comes a question.
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import subprocess
+import sys
 import warnings
+from functools import partial
+from importlib.metadata import Distribution
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
 from tests.support.next_requests import Payload, Transport
+from tests.support.shared import PROJECT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 MODEL: Final = "claude-sonnet-4-6"
 ASKED: Final = "Where?"
@@ -44,37 +52,7 @@ def content_of(body: Payload) -> list[Payload]:
     return found
 
 
-def litellm(chunks: list[Payload]) -> list[Payload]:
-    """`completion(stream=True)`, `stream_chunk_builder`, and the message of that in the next `completion`."""
-    import httpx
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # it would fetch a list of prices when it is imported
-        library = pytest.importorskip("litellm")
-    handler = pytest.importorskip("litellm.llms.custom_httpx.http_handler").HTTPHandler
-    transport = Transport(httpx, "anthropic", chunks)
-    parameters = {"type": "object", "properties": {}}
-    calls = called(chunks)
-    names = sorted({*calls.values()})
-    tools = [{"type": "function", "function": {"name": name, "parameters": parameters}} for name in names]
-    asking: dict[str, Any] = {
-        "model": f"anthropic/{MODEL}",
-        "api_key": "test",
-        "api_base": "http://test",
-        "stream": True,
-        "client": handler(client=transport.client()),
-        "tools": [*tools, SEARCH],
-    }
-    asked: list[Any] = [{"role": "user", "content": ASKED}]
-    pieces = [*library.completion(messages=asked, **asking)]
-    message = library.stream_chunk_builder(pieces, messages=asked).choices[0].message
-    results = [{"role": "tool", "tool_call_id": call, "content": RESULT} for call in calls]
-    following = results or [{"role": "user", "content": AGAIN}]
-    _drain(library.completion(messages=[*asked, message, *following], **asking))
-    return content_of(transport.bodies[1])
-
-
-def _drain(stream: Any) -> None:
+def drain(stream: Any) -> None:
     """Read a stream that has nothing in it; a library may complain about that."""
     try:
         for _ in stream:
@@ -103,7 +81,7 @@ def langchain(chunks: list[Payload]) -> list[Payload]:
     for piece in model.stream([asked], tools=tools):
         total = piece if total is None else total + piece
     following = [messages.ToolMessage(RESULT, tool_call_id=call) for call in calls]
-    _drain(model.stream([asked, total, *(following or [messages.HumanMessage(AGAIN)])], tools=tools))
+    drain(model.stream([asked, total, *(following or [messages.HumanMessage(AGAIN)])], tools=tools))
     return content_of(transport.bodies[1])
 
 
@@ -146,19 +124,47 @@ async def _pydantic_ai(chunks: list[Payload]) -> list[Payload]:
     return content_of(transport.bodies[1])
 
 
-PEERS: Final[dict[str, Callable[[list[Payload]], list[Payload]]]] = {
-    "pydantic-ai-slim": pydantic_ai,
-    "langchain-anthropic": langchain,
+def each(
+    read: Callable[[list[Payload]], list[Payload]], messages: Sequence[Sequence[Payload]]
+) -> list[list[Payload] | str]:
+    """The blocks that a library sends back for each message, or the name of the error that it raises."""
+    turns: list[list[Payload] | str] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the libraries
+        for chunks in messages:
+            try:
+                turns.append(read(list(chunks)))
+            except Exception as error:  # noqa: BLE001 - the table names the error of a library
+                turns.append(type(error).__name__)
+    return turns
+
+
+LITELLM: Final = Path(sys.prefix) / "litellm"
+"""The folder of litellm, apart from the others: it brings aiohttp, which changes how google-genai reads streams."""
+
+
+def litellm(messages: Sequence[Sequence[Payload]]) -> list[list[Payload] | str]:
+    """All turns at once, from a process that has litellm's folder on its path."""
+    paths = [str(LITELLM), str(PROJECT), os.environ.get("PYTHONPATH", "")]
+    # It would fetch a list of prices when it is imported.
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+    command = [sys.executable, "-W", "ignore", "-m", "tests.support.litellm_turns"]
+    asked = json.dumps([list(chunks) for chunks in messages])
+    outcome = subprocess.run(command, input=asked, capture_output=True, text=True, env=environment, timeout=120)
+    assert outcome.returncode == 0, outcome.stderr
+    turns: list[list[Payload] | str] = json.loads(outcome.stdout)
+    return turns
+
+
+PEERS: Final[dict[str, Callable[[Sequence[Sequence[Payload]]], list[list[Payload] | str]]]] = {
+    "pydantic-ai-slim": partial(each, pydantic_ai),
+    "langchain-anthropic": partial(each, langchain),
     "litellm": litellm,
 }
 """The libraries by the names under which they are installed."""
 
 
-def turn_of(peer: str, chunks: list[Payload]) -> list[Payload] | str:
-    """The blocks that a library sends back, or the name of the error that it raises."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the libraries
-        try:
-            return PEERS[peer](chunks)
-        except Exception as error:  # noqa: BLE001 - the table names the error of a library
-            return type(error).__name__
+def installed(peer: str) -> str | None:
+    """The version of a library, or None where it is not installed."""
+    path = [str(LITELLM)] if peer == "litellm" else sys.path
+    return next((found.version for found in Distribution.discover(name=peer, path=path)), None)
