@@ -19,6 +19,7 @@ from tests.support import readings, shared
 from tests.support.conversations import Streamed, streamed_turns
 from tests.support.next_requests import (
     STARTS,
+    TURNS,
     CannotSendError,
     chat_of_the_client,
     messages_in,
@@ -26,6 +27,7 @@ from tests.support.next_requests import (
     normal,
     same_turn,
 )
+from tests.support.scripts import Call, Script
 from unspool.llm import MessageStream
 
 if TYPE_CHECKING:
@@ -59,10 +61,27 @@ def recorded_messages() -> list[Message]:
     ]
 
 
-MESSAGES = recorded_messages()
+def written_messages() -> list[Message]:
+    """Messages written for these tests: text and two calls in each format, and thoughts of Ollama."""
+    script = Script(("Let me ", "see 😀."), (Call("a", "f", ('{"x":', " 1}")), Call("b", "g", ("{}",))))
+    calls = [{"function": {"name": "f", "arguments": {"x": 1}}}]
+    thinking = [
+        {"model": "m", "message": {"role": "assistant", "content": "", "thinking": "One "}, "done": False},
+        {"model": "m", "message": {"role": "assistant", "content": "", "thinking": "call."}, "done": False},
+        {"model": "m", "message": {"role": "assistant", "content": "", "tool_calls": calls}, "done": False},
+        {"model": "m", "message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"},
+    ]
+    return [
+        *(Message("written", wire, script.write(wire)) for wire in TURNS),
+        Message("written-thinking", "ollama", thinking),
+    ]
+
+
+RECORDED = recorded_messages()
+MESSAGES = RECORDED + written_messages()
 ABSENT = [pytest.param(None, id="recordings", marks=pytest.mark.skip(shared.NOT_HERE))]
-each_message = pytest.mark.parametrize("message", MESSAGES or ABSENT, ids=str)
-each_chat = pytest.mark.parametrize("message", [it for it in MESSAGES if it.format == "openai-chat"] or ABSENT, ids=str)
+each_message = pytest.mark.parametrize("message", MESSAGES, ids=str)
+each_chat = pytest.mark.parametrize("message", [it for it in MESSAGES if it.format == "openai-chat"], ids=str)
 ACCEPTED = [turn for turn in streamed_turns() if turn.sent_back is not None]
 each_accepted = pytest.mark.parametrize("turn", ACCEPTED or ABSENT, ids=str)
 
@@ -130,7 +149,7 @@ def told_at(value: Any, path: tuple[Any, ...]) -> Any:
 
 def test_how_many_messages_there_are(shared_data: object) -> None:
     """Nothing is left out on the way from the files to the tests."""
-    assert Counter(message.format for message in MESSAGES) == {
+    assert Counter(message.format for message in RECORDED) == {
         "anthropic": 45,
         "bedrock-converse": 11,
         "cohere": 2,
@@ -145,8 +164,8 @@ def test_how_many_messages_there_are(shared_data: object) -> None:
         "openai-chat": 18,
         "openai-responses": 10,
     }
-    assert len({message.name for message in MESSAGES}) == len(MESSAGES)
-    assert {*CANNOT_SEND, *CLIENT_RAISES, *CLIENT_CHANGES} <= {message.name for message in MESSAGES}
+    assert len({message.name for message in RECORDED}) == len(RECORDED)
+    assert {*CANNOT_SEND, *CLIENT_RAISES, *CLIENT_CHANGES} <= {message.name for message in RECORDED}
     assert REWRITTEN.keys() <= {turn.name for turn in ACCEPTED}
 
 
