@@ -64,7 +64,7 @@ help:
 STAMP_PYTHON    := $(VENV)/.stamp-python
 STAMP_GROUP     := $(VENV)/.stamp-group-
 TESTING         := $(STAMP_GROUP)test
-PEERS           := $(STAMP_GROUP)peers $(STAMP_GROUP)instructor
+PEERS           := $(STAMP_GROUP)peers $(STAMP_GROUP)instructor $(STAMP_GROUP)litellm
 BENCHING        := $(STAMP_GROUP)bench $(STAMP_GROUP)instructor
 STAMP_INSTALLED := $(VENV)/.stamp-installed-$(if $(filter-out 0,$(UNSPOOL_PURE)),pure,default)
 
@@ -80,10 +80,21 @@ $(STAMP_PYTHON):
 	echo "Name one yourself: make PYTHON=/path/to/python ..."; \
 	exit 1
 
-# The one group that is installed without its dependencies; see pyproject.toml.
+# The groups that are installed without their dependencies; see pyproject.toml.
 $(STAMP_GROUP)instructor: pyproject.toml | $(STAMP_PYTHON)
 	@echo "Installing instructor"
 	@$(PIP) install --no-deps --group instructor
+	@touch $@
+
+$(STAMP_GROUP)litellm: pyproject.toml | $(STAMP_PYTHON)
+	@echo "Installing litellm, in a folder of its own"
+	@rm -rf $(VENV)/litellm
+	@$(PIP) install --no-deps --target $(VENV)/litellm --group litellm
+	@touch $@
+
+$(STAMP_GROUP)%: pyproject.toml | $(STAMP_PYTHON)
+	@echo "Installing $*"
+	@$(PIP) install --no-deps --group $*
 	@touch $@
 
 $(STAMP_GROUP)%: pyproject.toml | $(STAMP_PYTHON)

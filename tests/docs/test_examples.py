@@ -49,7 +49,7 @@ SHOWN: dict[str, list[str]] = {
     "providers/gemini.py": [
         "'The ferry runs only when it is calm.' 'Let me look' []",
         "[PartialForecast(city='Lev', days=None)]",
-        "finished: stop",
+        "finished: tool_calls",
     ],
     "providers/gemini_interactions.py": [
         "'I ask for the wind.' [PartialForecast(city='Sav', days=None)]",

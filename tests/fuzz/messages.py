@@ -45,7 +45,7 @@ def decode(data: bytes) -> tuple[str, Config, int, bytes]:
 def seeds() -> Iterator[bytes]:
     """The chunks of the tests, a few in each."""
     for number, name in enumerate(FORMAT_NAMES):
-        lines = [json.dumps(chunk).encode() for chunk, _ in EXAMPLES[name].values()]
+        lines = [json.dumps(chunk, default=bytes.decode).encode() for chunk, _ in EXAMPLES[name].values()]
         for at in range(0, len(lines), 6):
             yield bytes([number, 128]) + b"\n".join(lines[at : at + 6])
             yield bytes([number, 64]) + b"".join([b"data: " + line + b"\n\n" for line in lines[at : at + 6]])

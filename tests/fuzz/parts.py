@@ -30,7 +30,7 @@ def decode(data: bytes) -> tuple[str, list[bytes]]:
 def seeds() -> Iterator[bytes]:
     """The chunks of the tests, a few in each."""
     for number, name in enumerate(FORMAT_NAMES):
-        lines = [json.dumps(chunk).encode() for chunk, _ in EXAMPLES[name].values()]
+        lines = [json.dumps(chunk, default=bytes.decode).encode() for chunk, _ in EXAMPLES[name].values()]
         for at in range(0, len(lines), 4):
             yield bytes([number]) + b"\n".join(lines[at : at + 4])
 

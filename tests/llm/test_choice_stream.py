@@ -259,10 +259,10 @@ def test_errors_of_the_model_are_raised_by_final_alone() -> None:
 def test_a_choice_that_breaks_off_does_not_stop_the_others() -> None:
     """Its error is raised when all have ended."""
     deltas: list[Delta] = [
-        MessageStart(id="a"),
+        MessageStart("assistant", "a"),
         TextDelta("x", (0,)),
         TextDelta("y", (0,), choice=1),
-        MessageStart(id="b"),  # another message in the middle of the first
+        MessageStart("assistant", "b"),  # another message in the middle of the first
         TextDelta("z", (0,), choice=1),
         Finish("stop", choice=1),
     ]

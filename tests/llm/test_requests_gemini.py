@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.support.gemini_turns import SIGNED, STEPS, completed, content, step
 from tests.support.messages import ended
-from unspool.llm import MessageState, MessageStream
+from unspool.llm import MessageError, MessageState, MessageStream
 from unspool.llm._deltas import Finish, ToolCallDelta
 from unspool.llm._parts import (
     Citation,
@@ -43,7 +44,10 @@ def read(format: str, *chunks: Any) -> MessageState:
 
 def cut_off(format: str, chunks: list[Any]) -> MessageState:
     """The last state of a stream that may have failed."""
-    return list(MessageStream(chunks, format=format))[-1]
+    stream = MessageStream(chunks, format=format)
+    with suppress(MessageError):
+        stream.final()
+    return stream.state
 
 
 def repeated(*chunks: Any) -> list[Any]:

@@ -597,7 +597,7 @@ CHAT: Examples = {
 }
 
 
-def response(kind: str, **fields: Any) -> Any:
+def response(kind: str, **fields: Any) -> dict[str, Any]:
     return {"type": f"response.{kind}", "sequence_number": 1, **fields}
 
 
@@ -1986,7 +1986,7 @@ INTERACTION_USAGE: dict[str, object] = {
     "total_thought_tokens": 3,
     "total_tokens": 16,
 }
-ANNOTATION: dict[str, object] = {
+STEP_ANNOTATION: dict[str, object] = {
     "type": "url_citation",
     "url": "https://a",
     "title": "A",
@@ -2027,8 +2027,8 @@ INTERACTIONS: Examples = {
     ),
     "signature without one": (step("delta", delta={"type": "thought_signature"}), []),
     "annotations": (
-        step("delta", delta={"type": "text_annotation_delta", "annotations": [ANNOTATION]}),
-        [PartData("citation", Citation("https://a", "A", native=ANNOTATION), ("step 1",))],
+        step("delta", delta={"type": "text_annotation_delta", "annotations": [STEP_ANNOTATION]}),
+        [PartData("citation", Citation("https://a", "A", native=STEP_ANNOTATION), ("step 1",))],
     ),
     "image": (
         step("delta", delta={"type": "image", "mime_type": "image/png", "data": "aGk="}),
@@ -2138,7 +2138,10 @@ INTERACTIONS: Examples = {
                 {"type": "user_input", "content": [{"type": "text", "text": "Hi"}]},
                 {"type": "thought", "signature": "x", "summary": [{"type": "text", "text": "Hm"}]},
                 {"type": "thought", "summary": [{"text": "a"}, {"text": "b"}]},
-                {"type": "model_output", "content": [{"type": "text", "text": "\u00e4A", "annotations": [ANNOTATION]}]},
+                {
+                    "type": "model_output",
+                    "content": [{"type": "text", "text": "\u00e4A", "annotations": [STEP_ANNOTATION]}],
+                },
                 {
                     "type": "model_output",
                     "content": [
@@ -2162,7 +2165,7 @@ INTERACTIONS: Examples = {
             PartStart(
                 TextPart(
                     "\u00e4A",
-                    (Citation("https://a", "A", None, 1, 2, native=ANNOTATION),),
+                    (Citation("https://a", "A", None, 1, 2, native=STEP_ANNOTATION),),
                     is_complete=True,
                     block=("step 2", 0),
                 )

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from http.server import BaseHTTPRequestHandler
 from socketserver import TCPServer
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from tests.support import eventstream
 from tests.support.scripts import WRITERS, Call, Payload, Script
@@ -128,7 +128,7 @@ class Replay(TCPServer):
         if fault is not None:
             self.faults.append(fault)
 
-    def __enter__(self) -> Replay:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 

@@ -48,6 +48,7 @@ __all__ = [
     "HIDDEN",
     "NEW_CALL",
     "NO_CALL",
+    "NO_LEAVES",
     "CallArguments",
     "CallDirectory",
     "Gate",

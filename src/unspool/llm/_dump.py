@@ -24,6 +24,7 @@ from ._calls import (
     DONE_WITH_BLOCK,
     HIDDEN,
     NO_CALL,
+    NO_LEAVES,
     CallArguments,
     CallDirectory,
     ToolCall,
@@ -450,6 +451,9 @@ def _load_arguments(data: Any, arguments: CallArguments) -> CallArguments:
             leaf = Leaf(text(path), value[0] if value else MISSING, flag(will_continue))
             arguments = arguments.add_leaves((leaf,), [])
         check(arguments.misplaced is None, "a leaf is out of place")
+        if not data["leaves"]:
+            check(data["misplaced"] is not None, "no leaves at all")
+            arguments = CallArguments(arguments.text, arguments.document, NO_LEAVES)
     if flag(data["is_closed"]):
         check(arguments.leaves is not None, "closed arguments without leaves")
         arguments = arguments.end([])

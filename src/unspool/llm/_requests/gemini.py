@@ -29,7 +29,7 @@ SIGNATURE: Final = "thoughtSignature"
 
 def write_turn(turn: Turn) -> list[dict[str, Any]]:
     """Return the turn as one content of the model; nothing if no part is left."""
-    writer = _Writer(turn)
+    writer = GeminiTurnWriter(turn)
     for number, part in turn.parts:
         if turn.is_own:
             writer.repeat(number, part)
@@ -58,7 +58,7 @@ def _response(result: CallResult) -> dict[str, Any]:
 
 
 @final
-class _Writer:
+class GeminiTurnWriter:
     """The parts of a content, while they are written."""
 
     def __init__(self, turn: Turn) -> None:

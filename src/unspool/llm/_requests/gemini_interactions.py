@@ -26,7 +26,7 @@ FILES: Final = frozenset({"audio", "image", "video"})
 
 def write_turn(turn: Turn) -> list[dict[str, Any]]:
     """Return the steps of the turn."""
-    writer = _Writer(turn)
+    writer = StepsWriter(turn)
     for number, part in turn.parts:
         if turn.is_own:
             writer.repeat(number, part)
@@ -53,7 +53,7 @@ def _result(turn: Turn, result: CallResult) -> dict[str, Any]:
 
 
 @final
-class _Writer:
+class StepsWriter:
     """The steps of a turn, while they are written."""
 
     def __init__(self, turn: Turn) -> None:
