@@ -1035,7 +1035,9 @@ def _find_part(state: MessageState, block: Block) -> int:
     if isinstance(found, int):
         return found
     index = block[0]
-    called = state._directory.at_index(index) if len(block) == 1 and isinstance(index, int) else NO_CALL
+    if len(block) > 1 or not isinstance(index, int):
+        return NO_PART
+    called = state._directory.at_index(index)
     return NO_PART if called == NO_CALL else called
 
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import copy
 import json
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, cast, final
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, cast, final
 
-from .._deltas import Record
 from .._parts import native_in
 
 if TYPE_CHECKING:
@@ -45,30 +44,20 @@ Lost = Literal[
 """What a request leaves out or changes. A closed set."""
 
 
-@final
-class Loss(Record):
+class Loss(NamedTuple):
     """Something of a message that a request has no place for: the number of its part, what it is, and why."""
 
-    __slots__ = ("part", "what", "why")
-    __match_args__ = ("part", "what", "why")
-
-    def __init__(self, part: int | None, what: Lost, why: str) -> None:
-        self.part: Final = part
-        self.what: Final = what
-        self.why: Final = why
+    part: int | None
+    what: Lost
+    why: str
 
 
-@final
-class CallResult(Record):
+class CallResult(NamedTuple):
     """The result of a call that the application ran. `output` is text or plain JSON."""
 
-    __slots__ = ("call", "is_error", "output")
-    __match_args__ = ("call", "output", "is_error")
-
-    def __init__(self, call: ToolCall, output: Any, is_error: bool = False) -> None:
-        self.call: Final = call
-        self.output: Final = output
-        self.is_error: Final = is_error
+    call: ToolCall
+    output: Any
+    is_error: bool = False
 
 
 @final
