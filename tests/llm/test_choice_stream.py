@@ -276,7 +276,7 @@ def test_a_choice_that_breaks_off_does_not_stop_the_others() -> None:
 
 def test_numbers_that_make_no_sense() -> None:
     """They are counted, and so are choices beyond the limit."""
-    wrong: list[Any] = [TextDelta("x", choice=-1), TextDelta("x", choice=-2), TextDelta("x", choice=True)]
+    wrong: list[Any] = [TextDelta("x", choice=-1), TextDelta("x", choice=-2), TextDelta("x", choice=-3)]
     final = ChoiceStream([TextDelta("a"), *wrong, Finish("stop")]).final()
     assert [state.content for state in final] == ["a"]
     assert [(found.detail, found.count) for found in final[0].diagnostics] == [("choice", 3)]

@@ -799,7 +799,8 @@ def find_call(
     if id is not None:
         known = directory.with_id(id)
         if known != NO_CALL:
-            if index is not None and under == NO_CALL and call_at(parts, known).block:
+            block = call_at(parts, known).block
+            if index is not None and under == NO_CALL and block:
                 quirks.append(Quirk.INDEX_CHANGED)
             return known
     if under != NO_CALL:

@@ -81,6 +81,7 @@ from ._parts import (
     SourcePart,
     TextPart,
     WrittenPart,
+    has_text,
     merged,
     moved,
     native_in,
@@ -643,7 +644,7 @@ class MessageState:
         answer = blank
         before: Part | None = None
         for part in self.parts:
-            if isinstance(part, TextPart) and text_in(part).length > 0:
+            if isinstance(part, TextPart) and has_text(part):
                 is_blank = answer.is_prose and _is_another_text(before, part)
                 answer = (blank if is_blank else answer).feed(part.text, quirks)
             before = part
@@ -815,8 +816,10 @@ def _find_text(state: MessageState, fold: TextFold, block: Block) -> int:
     """Return the number of the part of this kind that the block means; `NO_PART` if a new part begins."""
     last = fold.last
     if is_numbered(block):
-        if last != NO_PART and state._parts.at(last).block == block:
-            return last
+        if last != NO_PART:
+            known = state._parts.at(last)
+            if known.block == block:
+                return last
         found = state._places.get(block)
         if isinstance(found, int) and isinstance(state._parts.at(found), WrittenPart):
             part = cast("WrittenPart", state._parts.at(found))
@@ -933,7 +936,8 @@ def _read_answer(state: MessageState, part: TextPart, added: str | None, quirks:
     if added is None:
         state._is_answer_stale = True  # the end of the message reads it again; doing so each time would be quadratic
     elif added and answer is not None and not state._is_answer_stale and not state._config.emulate_structured_output:
-        is_first = is_new or text_in(part).length == len(added)
+        length = text_in(part).length
+        is_first = is_new or length == len(added)
         if is_first and answer.is_prose and _is_another_text(_before(state, part), part):
             answer = cast("JSONDocument", state._config.answer)  # the text before was no JSON; this one may be
         state._answer = answer = answer.feed(added, quirks)
@@ -969,7 +973,7 @@ def _part_start(state: MessageState, delta: PartStart) -> MessageState:
         return _begin_part(state, part)
     known = state._parts.at(found)
     if type(known) is not type(part):
-        if not isinstance(known, WrittenPart) or text_in(known).length > 0:
+        if not isinstance(known, WrittenPart) or has_text(known):
             return _changed(state, found, known.with_data("", None, native_in(part)))
         return _replaced(state, found, part)
     if not isinstance(known, WrittenPart) or not isinstance(part, WrittenPart):
@@ -1030,7 +1034,10 @@ def _find_part(state: MessageState, block: Block) -> int:
         return state._parts.size - 1
     if not is_numbered(block):
         last = state._parts.size - 1
-        return last if last >= 0 and state._parts.at(last).block == block else NO_PART
+        if last < 0:
+            return NO_PART
+        part = state._parts.at(last)
+        return last if part.block == block else NO_PART
     found = state._places.get(block)
     if isinstance(found, int):
         return found

@@ -45,6 +45,7 @@ __all__ = [
     "TextPart",
     "ToolResultPart",
     "WrittenPart",
+    "has_text",
     "merged",
     "moved",
     "native_in",
@@ -136,6 +137,11 @@ class WrittenPart(Part):
 def text_in(part: WrittenPart) -> TextVersion:
     """Return the text of the part in versions, for the other modules of this package."""
     return part._text
+
+
+def has_text(part: WrittenPart) -> bool:
+    """Tell whether the part has any text."""
+    return part._text.length > 0
 
 
 def native_in(part: Part) -> Mapping[str, object] | None:
