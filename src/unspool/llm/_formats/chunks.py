@@ -42,6 +42,7 @@ __all__ = [
     "number",
     "plain",
     "says",
+    "sent",
     "string",
     "usage",
 ]
@@ -123,6 +124,18 @@ def names(source: object) -> list[str]:
     sent = getattr(source, "model_fields_set", None)  # pydantic distinguishes a null from a default
     found = [name for name in own if name in sent] if isinstance(sent, (set, frozenset)) else list(own)
     return [*found, *cast("dict[str, object]", extra)] if isinstance(extra, dict) else found
+
+
+def sent(source: object) -> Collection[str] | None:
+    """Return the names of the fields that the provider sent, if they are at hand; None otherwise."""
+    if type(source) is dict:
+        return cast("dict[str, object]", source)
+    fields = getattr(source, "__pydantic_fields_set__", None)
+    if type(fields) is not set:
+        return None
+    extra = getattr(source, "__pydantic_extra__", None)
+    known = cast("set[str]", fields)
+    return {*known, *cast("dict[str, object]", extra)} if extra else known
 
 
 def says(value: object) -> bool:

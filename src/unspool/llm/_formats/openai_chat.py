@@ -49,6 +49,7 @@ from .chunks import (
     number,
     plain,
     says,
+    sent,
     string,
 )
 
@@ -181,8 +182,9 @@ def _with_sources(found: list[Delta], chunk: object) -> list[Delta]:
 
 
 def _has_only(source: object, quiet: frozenset[str]) -> bool:
-    """Tell whether a dict has no other fields than these. The fields of an object are not known so cheaply."""
-    return type(source) is dict and quiet.issuperset(cast("dict[str, object]", source))
+    """Tell whether the provider sent no other fields than these. Of some objects that is not known so cheaply."""
+    came = sent(source)
+    return came is not None and quiet.issuperset(came)
 
 
 def _add_rest(found: list[Delta], chunk: object, is_counted: bool) -> None:
@@ -325,8 +327,11 @@ def _add_delta(found: list[Delta], delta: object, at: int, is_whole: bool) -> No
 
 
 def _fields(delta: object) -> dict[object, object]:
-    """Return the fields of a dict. Any field may be present in an object: all known names, and an unknown one."""
-    return cast("dict[object, object]", delta) if type(delta) is dict else ANY
+    """Return the fields that were sent, by name. Any field may be present in an object that does not tell."""
+    if type(delta) is dict:
+        return cast("dict[object, object]", delta)
+    came = sent(delta)
+    return ANY if came is None else cast("dict[object, object]", dict.fromkeys(came))
 
 
 def _repeats(delta: object, name: str, text: str) -> bool:
