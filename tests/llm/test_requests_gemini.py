@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.gemini_turns import SIGNED, STEPS, completed, content, step
 from tests.support.messages import ended
-from unspool.llm import MessageError, MessageState, MessageStream
+from unspool.llm import MessageError, MessageState, MessageStream, finish, reduce, start
 from unspool.llm._deltas import Finish, ToolCallDelta
 from unspool.llm._parts import (
     Citation,
@@ -378,7 +378,10 @@ def test_calls_without_an_object(call: ToolCall) -> None:
 
 def test_parts_without_native_fields() -> None:
     """A state that was made from deltas by hand goes back, too."""
-    state = ended([ToolCallDelta(id="c1", name="f", arguments="{}", kind="server", is_done=True), Finish("stop")], None)
+    state = start(format="gemini")
+    for delta in (ToolCallDelta(id="c1", name="f", arguments="{}", kind="server", is_done=True), Finish("stop")):
+        state = reduce(state, delta)
+    state = finish(state)
     assert state.as_messages("gemini") == [
         {"role": "model", "parts": [{"toolCall": {"toolType": "F", "id": "c1", "args": {}}}]}
     ]

@@ -67,6 +67,7 @@ __all__ = [
     "find_call",
     "is_over",
     "place_of",
+    "plain_arguments",
     "settle",
     "shown_at",
 ]
@@ -440,6 +441,15 @@ def closed(call: ToolCall, options: Options) -> ToolCall:
         return call
     kept = CallArguments(arguments.text, None, None, arguments.misplaced, options)
     return call._with(kept, call._done, call.is_complete, call.error, call.signature, call._native)
+
+
+def plain_arguments(call: ToolCall) -> object:
+    """Return the arguments of a call as a plain value: `MISSING` if their text is not whole."""
+    arguments = call._arguments
+    text = call.arguments if call.arguments.strip() else "{}"
+    if arguments.document is not None and text != "{}":
+        return arguments.document.parser.result
+    return finalize(parse_chunk(create_state(arguments.options), text)).result
 
 
 def begin_call(config: Config) -> ToolCall:

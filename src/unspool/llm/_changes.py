@@ -62,6 +62,7 @@ __all__ = [
     "ToolCallFailed",
     "ToolCallStarted",
     "UsageCounted",
+    "changed_calls",
     "changes",
 ]
 
@@ -283,6 +284,13 @@ def changes(before: MessageState, after: MessageState) -> list[MessageEvent]:
     if has_ended:
         events.append(MessageFinished(after))
     return events
+
+
+def changed_calls(before: MessageState, after: MessageState) -> list[ToolCall]:
+    """Return the shown calls that differ between two states of one message, in the order of their parts."""
+    parts = vector_of(after)
+    found = [parts.at(number) for number in parts.changed(vector_of(before))]
+    return [part for part in found if isinstance(part, ToolCall) and part.index != HIDDEN]
 
 
 def _has_ended(part: Part) -> bool:

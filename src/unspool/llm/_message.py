@@ -120,6 +120,7 @@ REASONING: Final = ("all", "needed", "none")
 NO_NUMBERS: Final = GrowingMap()
 NO_NATIVE: Final[dict[str, object]] = {}
 NO_PART: Final = -1
+CITATIONS: Final = frozenset({"citation", "citations"})
 
 
 # ---- the state ---------------------------------------------------------------------------------------
@@ -494,7 +495,7 @@ class MessageState:
                     parts.append((number, TextPart(part.arguments, is_complete=part.is_complete, block=(OUTPUT,))))
             elif not (is_left_out and isinstance(part, ReasoningPart)):
                 parts.append((number, part))
-        is_own = self._format is None or self._format == written
+        is_own = self._format == written
         ids = _made_ids(self.tool_calls)
         reason = self.finish_reason
         return Turn(parts, self._format, is_own=is_own, native=self._native, ids=ids, finish_reason=reason), writer
@@ -965,6 +966,10 @@ def _part_start(state: MessageState, delta: PartStart) -> MessageState:
     if isinstance(part, ToolCall):
         return state
     found = state._places.get(part.block) if is_numbered(part.block) else None
+    if found is None and part.block and isinstance(part, WrittenPart) and not has_text(part):
+        last = _find_part(state, part.block)  # a named block goes on: a signature may come alone
+        if last != NO_PART and not state._parts.at(last).is_complete:
+            found = last
     if not isinstance(found, int):
         native = native_in(part)
         if native is None and is_numbered(part.block):
@@ -1013,6 +1018,8 @@ def _replaced(state: MessageState, number: int, part: Part) -> MessageState:
 
 def _part_data(state: MessageState, delta: PartData) -> MessageState:
     number = _find_part(state, delta.block)
+    if not delta.block and delta.name in CITATIONS:
+        number = state._content.last
     if number == NO_PART:
         state = state._fork()
         state._notes = state._notes.with_unknown(delta.name or "part data")

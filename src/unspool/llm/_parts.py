@@ -278,7 +278,9 @@ class ReasoningPart(WrittenPart):
         return self._with(text, self.is_complete, self._native, sections)
 
     def section_texts(self) -> list[tuple[Block, str]]:
-        """Return the texts of the sections, each with its block."""
+        """Return the texts of the sections, each with its block: nothing for a text without sections."""
+        if not self.sections:
+            return []
         starts = [start for _, start in self.sections]
         ends = [start - len(SECTION_GAP) for start in starts[1:]] + [self._text.length]
         text = str(self._text)

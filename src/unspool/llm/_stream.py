@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast, final
 
 from .._errors import OptionsError
 from ._calls import GateStatus
-from ._changes import changes
+from ._changes import changed_calls, changes
 from ._config import MAX_PARTS, Config
 from ._deltas import Delta, Finish, Ignored, ProviderError, Usage
 from ._diagnostics import Fault, MessageError
@@ -71,9 +71,9 @@ class GateWatch:
         self.callback = callback
         self._seen: dict[int, tuple[ToolCall, GateStatus]] = {}
 
-    def settled(self, state: MessageState) -> list[tuple[ToolCall, Gate]]:
+    def settled(self, calls: Iterable[ToolCall]) -> list[tuple[ToolCall, Gate]]:
         found: list[tuple[ToolCall, Gate]] = []
-        for call in state.tool_calls:
+        for call in calls:
             seen, status = self._seen.get(call.index, (None, GateStatus.WAITING))
             if call is seen or call.name != self._tool:
                 continue
@@ -98,6 +98,7 @@ class StateQueue:
         "_status",
         "_unread",
         "_waiting",
+        "_watched",
         "_watches",
         "config",
         "delivered",
@@ -113,6 +114,7 @@ class StateQueue:
         self._unread: list[bytes] = []  # the body of such a response
         self._gates: list[tuple[str, str, Callable[..., object]]] = []
         self._watches: dict[int, list[GateWatch]] = {}
+        self._watched: dict[int, MessageState] = {}  # the states that the watches have seen
         self._waiting: deque[MessageState] = deque()  # the states to deliver
         self.config = config
         self.latest: dict[int, MessageState] = {}
@@ -235,9 +237,14 @@ class StateQueue:
         """Return the callbacks for the gates that this state settles, with their arguments."""
         if not self._gates:
             return []
+        before = self._watched.get(state.choice)
+        self._watched[state.choice] = state
         watches = self._watches.setdefault(state.choice, [])
+        calls = list(state.tool_calls)
+        if before is not None and len(watches) == len(self._gates):
+            calls = changed_calls(before, state)
         watches += [GateWatch(*gate) for gate in self._gates[len(watches) :]]
-        return [(watch.callback, call, gate) for watch in watches for call, gate in watch.settled(state)]
+        return [(watch.callback, call, gate) for watch in watches for call, gate in watch.settled(calls)]
 
 
 @final

@@ -11,6 +11,8 @@ import copy
 import json
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, cast, final
 
+from ..._missing import MISSING
+from .._calls import plain_arguments
 from .._parts import native_in
 
 if TYPE_CHECKING:
@@ -108,8 +110,9 @@ class Turn:
             return {}
         try:
             return json.loads(text)
-        except (ValueError, RecursionError):
-            return {}
+        except (ValueError, RecursionError):  # the options of the message may allow more than JSON
+            value = plain_arguments(call)
+            return {} if value is MISSING else copy.deepcopy(value)
 
 
 class RequestWriter(Protocol):
