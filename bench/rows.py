@@ -15,6 +15,7 @@ __all__ = [
     "KIB_PER_STREAM",
     "LARGE_TO_SMALL",
     "MB_PER_SECOND",
+    "MICROSECONDS",
     "MILLISECONDS",
     "MODULES",
     "OURS",
@@ -60,6 +61,7 @@ US_PER_FRAGMENT: Final = Unit("µs per fragment")
 US_PER_CHUNK: Final = Unit("µs per chunk")
 MB_PER_SECOND: Final = Unit("MB/s", pick=max, higher_is_better=True, digits=0)
 US_PER_SNAPSHOT: Final = Unit("µs per snapshot", digits=1)
+MICROSECONDS: Final = Unit("µs", digits=0)
 MILLISECONDS: Final = Unit("ms", pick=_median, digits=1)
 DOUBLING: Final = Unit("time(2n) / time(n)", depends_on_machine=False)
 KIB_PER_STREAM: Final = Unit("KiB per stream", depends_on_machine=False)

@@ -21,7 +21,7 @@ from typing import Any, Final, TypeAlias
 from .documents import cut_ragged, itinerary
 from .doubling import doubling
 from .peers import Peer
-from .rows import DOUBLING, OURS, US_PER_CHUNK, Contender, Row, UnavailableError, load
+from .rows import DOUBLING, MICROSECONDS, OURS, US_PER_CHUNK, Contender, Row, UnavailableError, load
 from .rows_typed import _as_plain, _trip
 from .timing import Effort, Measure, Reading, per_fragment, seconds
 
@@ -70,6 +70,10 @@ def rows(effort: Effort) -> Iterator[Row]:
     ):
         contender = Contender(OURS, partial(_doubled, make, effort))
         yield Row(f"messages/doubling/{key}", title, DOUBLING, [contender], turns=1)
+    for wire_name in ("openai-chat", "anthropic"):
+        contender = Contender(OURS, partial(_next_request, wire_name, effort))
+        title = f"the next request, {wire_name}: as_messages of a message of 100 KB"
+        yield Row(f"messages/next request {wire_name}", title, MICROSECONDS, [contender])
 
 
 def _row(key: str, title: str, make: Callable[[], Ours], peers: Mapping[str, Peer], size: int, effort: Effort) -> Row:
@@ -227,6 +231,23 @@ def _measure(make: Callable[[], Ours], size: int, effort: Effort) -> Measure:
     chunks = ours.wire.chunks(cut_ragged(text))
     _prove_state(ours.run(chunks), text)
     return per_fragment(lambda: ours.run(chunks), len(chunks), effort)
+
+
+def _next_request(format: str, effort: Effort) -> Measure:
+    """The turn of a finished message: half of it text, half of it the arguments of a call."""
+    llm, wire = load("unspool.llm"), {"openai-chat": _openai_dicts, "anthropic": _anthropic_dicts}[format]()
+    text = itinerary(50_000)
+    deltas = [delta for chunk in wire.chunks(cut_ragged(text)) for delta in llm.deltas_for(format)(chunk)]
+    ends = [delta for delta in deltas if isinstance(delta, llm.Finish)]
+    state = llm.start(format=format)
+    for delta in [*deltas[: len(deltas) - len(ends)], llm.TextDelta(text, ()), *ends]:
+        state = llm.reduce(state, delta)
+    state = llm.finish(state)
+    (message,) = state.as_messages()
+    content = message["content"] if isinstance(message["content"], list) else [{"text": message["content"]}]
+    if text not in [block.get("text") for block in content] or not state.is_complete or state.lost_in():
+        raise UnavailableError("the turn is not whole")
+    return per_fragment(state.as_messages, 1, effort)
 
 
 def _prove_state(state: Any, text: str) -> None:
