@@ -437,9 +437,13 @@ def is_over(call: ToolCall) -> bool:
 def closed(call: ToolCall, options: Options) -> ToolCall:
     """Return the call of a finished message: its value and its text, without what reads more text."""
     arguments = call._arguments
+    text = arguments.text.compacted()
     if arguments.document is None:
-        return call
-    kept = CallArguments(arguments.text, None, None, arguments.misplaced, options)
+        if text is arguments.text:
+            return call
+        kept = CallArguments(text, None, arguments.leaves, arguments.misplaced, arguments.options)
+    else:
+        kept = CallArguments(text, None, None, arguments.misplaced, options)
     return call._with(kept, call._done, call.is_complete, call.error, call.signature, call._native)
 
 

@@ -305,7 +305,7 @@ def _add_part_changes(number: int, old: Part | None, part: Part, events: list[Me
     elif isinstance(part, WrittenPart):
         known = text_in(old) if isinstance(old, WrittenPart) else NO_TEXT
         text = text_in(part)
-        if text is not known:
+        if _is_other(known, text):
             added = _added(known, text)
             is_whole = added is None
             events.append(_text_event(part, str(text) if added is None else added, is_whole, number))
@@ -319,6 +319,11 @@ def _text_event(part: WrittenPart, text: str, is_whole: bool, number: int) -> Te
     return (
         RefusalAdded(text, is_whole, number) if isinstance(part, RefusalPart) else ContentAdded(text, is_whole, number)
     )
+
+
+def _is_other(before: TextVersion, after: TextVersion) -> bool:
+    """Tell whether the text has changed: two versions may differ in their pieces alone."""
+    return before is not after and (before.length != after.length or before.origin is not after.origin)
 
 
 def _added(before: TextVersion, after: TextVersion) -> str | None:
@@ -366,7 +371,7 @@ def _add_call_changes(number: int, before: ToolCall | None, call: ToolCall, even
         events.append(ToolCallStarted(call))
     text = arguments_in(call).text
     known = NO_TEXT if before is None else arguments_in(before).text
-    if known is not text:
+    if _is_other(known, text):
         added = _added(known, text)
         is_whole = added is None
         events.append(ToolArgumentsAdded(call, str(text) if added is None else added, is_whole, number))

@@ -940,7 +940,7 @@ def _read_answer(state: MessageState, part: TextPart, added: str | None, quirks:
         length = text_in(part).length
         is_first = is_new or length == len(added)
         if is_first and answer.is_prose and _is_another_text(_before(state, part), part):
-            answer = cast("JSONDocument", state._config.answer)  # the text before was no JSON; this one may be
+            answer = cast("JSONDocument", state._config.answer)  # the text before is not JSON; this one may be
         state._answer = answer = answer.feed(added, quirks)
         state._content_error = answer.error(None, state._content_error)
 
@@ -1317,6 +1317,9 @@ def _end_parts(state: MessageState, cut_off: Fault | None) -> None:
         if isinstance(part, ToolCall):
             ended.append(closed(part, options))
         else:
+            if isinstance(part, WrittenPart):
+                text = text_in(part).compacted()
+                part = part if text is text_in(part) else part.with_text(text)
             ended.append(part if cut_off is not None or part.is_complete else part.ended())
     state._parts = PartVector.of(ended)
     state._tool_calls = None

@@ -76,6 +76,14 @@ class TextVersion:
             return self
         return self.add(text[len(known) :]) if text.startswith(known) else NO_TEXT.add(text)
 
+    def compacted(self) -> TextVersion:
+        """Return the same text in one piece, for a text that has ended."""
+        if self._size < 2:
+            return self
+        whole = TextVersion([str(self)], 1, self.length, self.origin)
+        self._joined = None  # the pieces of the open text are enough to make it again
+        return whole
+
     def since(self, length: int) -> str:
         """Return the text after the first `length` characters. The cost depends only on the size of the result."""
         found: list[str] = []

@@ -127,7 +127,7 @@ def names(source: object) -> list[str]:
 
 
 def sent(source: object) -> Collection[str] | None:
-    """Return the names of the fields that the provider sent, if they are at hand; None otherwise."""
+    """Return the names of the fields that the provider sent, if the chunk tells them cheaply; None otherwise."""
     if type(source) is dict:
         return cast("dict[str, object]", source)
     fields = getattr(source, "__pydantic_fields_set__", None)
