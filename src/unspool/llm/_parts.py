@@ -96,9 +96,8 @@ class Part(Record):
         raise NotImplementedError
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), tuple(
-            [dict(each) if isinstance(each, MappingProxyType) else each for each in self._fields()]
-        )
+        names = ["_native" if name == "native" else name for name in self.__match_args__]
+        return type(self), tuple([getattr(self, name) for name in names])
 
 
 def merged(native: Mapping[str, object] | None, more: Mapping[str, object] | None) -> Mapping[str, object] | None:
