@@ -172,18 +172,19 @@ class GeminiTurnWriter:
         block = self._turn.block(call) or {}
         if call.signature is not None:
             block[SIGNATURE] = call.signature
-        arguments: Any = self._turn.arguments_of(call) if call.arguments.strip() else None
+        arguments: Any = self._turn.arguments_of(call)
         named = {"id": call.id} if call.id else {}
         if call.kind != "server":
             fields: dict[str, Any] = {**named, "name": call.name or ""}
-            if arguments is not None:
+            if arguments or "functionCall" not in block:  # the block keeps empty arguments, if they came
                 fields["args"] = arguments
             self._add({**block, "functionCall": {**block.get("functionCall", {}), **fields}})
         elif "executableCode" in block:
-            self._add({**block, "executableCode": {**block["executableCode"], **(arguments or {}), **named}})
+            written = cast("dict[str, Any]", arguments) if isinstance(arguments, dict) else {}
+            self._add({**block, "executableCode": {**block["executableCode"], **written, **named}})
         else:
             fields = {**block.get("toolCall", {"toolType": (call.name or "").upper()}), **named}
-            if arguments is not None:
+            if arguments or "toolCall" not in block:
                 fields["args"] = arguments
             self._add({**block, "toolCall": fields})
 
