@@ -393,7 +393,7 @@ def _server_call(kind: str, name: str, inner: object, native: dict[str, object],
         args = get(inner, "args")
         if _is_empty(args):
             given["args"] = {}
-        copy = {} if args is None or args is MISSING else plain(args)
+        copy: object = dict[str, object]() if args is None or args is MISSING else plain(args)
         arguments = Whole(cast("object", copy)) if isinstance(copy, dict) else None
     native[kind] = given
     named = string(inner, "id")
