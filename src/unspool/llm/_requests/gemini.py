@@ -248,6 +248,8 @@ def error_output(output: object) -> object:
 
 def object_arguments(turn: Turn, number: int, call: ToolCall) -> dict[str, Any]:
     """Return the arguments of another provider's call as an object."""
+    if call.kind == "builtin":
+        turn.lose(number, "opaque", "a tool that its provider defines becomes a function")
     given: object = call.arguments if call.kind == "custom" else turn.arguments_of(call)
     if isinstance(given, dict):
         return cast("dict[str, Any]", given)
