@@ -219,8 +219,9 @@ BEDROCK = [
         {"text": mark("text")},
         {"citation": {"title": "A", "location": {"web": {"url": f"https://{mark('citation')}"}}}},
     ),
+    *content_block(5, {"image": {"source": {"bytes": mark("file").encode()}}}, image={"format": "png"}),
     *content_block(
-        5,
+        6,
         {"toolUse": {"input": json.dumps(ARGUMENTS)}},
         toolUse={"toolUseId": "a", "name": "f"},
     ),
@@ -237,7 +238,13 @@ GEMINI = [
     gemini({"text": mark("thought"), "thought": True}),
     gemini({"executableCode": {"language": "PYTHON", "code": mark("server")}}),
     gemini({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": mark("result")}}),
-    gemini({"text": mark("text")}),
+    gemini(
+        {"text": mark("text")},
+        groundingMetadata={
+            "groundingChunks": [{"web": {"uri": f"https://{mark(name)}"}} for name in ("citation", "source")],
+            "groundingSupports": [{"segment": {"endIndex": 4, "text": "mark"}, "groundingChunkIndices": [0]}],
+        },
+    ),
     gemini({"inlineData": {"mimeType": "image/png", "data": mark("file")}}),
     gemini({"newPart": {"value": mark("opaque")}}),
     gemini({"functionCall": {"name": "f", "args": ARGUMENTS}, "thoughtSignature": mark("signature")}),
