@@ -9,13 +9,14 @@ from __future__ import annotations
 import copy
 import json
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.support import readings, shared
+from tests.support.client_objects import WAYS, objects
 from tests.support.conversations import Streamed, streamed_turns
 from tests.support.next_requests import (
     STARTS,
@@ -42,7 +43,7 @@ class Message:
 
     name: str
     format: str
-    chunks: list[Payload]
+    chunks: list[Any]
 
     def __str__(self) -> str:
         return f"{self.format}/{self.name}"
@@ -179,6 +180,7 @@ def test_how_many_messages_there_are(shared_data: object) -> None:
     }
     assert len({message.name for message in RECORDED}) == len(RECORDED)
     assert {*CANNOT_SEND, *CLIENT_RAISES, *CLIENT_CHANGES, *FAILED, *CUT_OFF} <= {message.name for message in RECORDED}
+    assert {*CLIENT_STOPS, CLIENT_LOSES_THE_END} <= {(message.name, way) for message, way in WAYS_TO_STREAM}
     assert REWRITTEN.keys() <= {turn.name for turn in ACCEPTED}
 
 
@@ -275,6 +277,52 @@ def spoil(value: Any) -> None:
         value["spoiled"] = True
     else:
         value.append("spoiled")
+
+
+WAYS_TO_STREAM = [(message, way) for message in MESSAGES for way in WAYS.get(message.format, ())]
+CLIENT_STOPS = {
+    ("github-copilot-id-rotation.1.0", "stream"): "Lifecycle response identity changed",
+    ("mistral-reasoning", "stream"): CLIENT_RAISES["mistral-reasoning"],
+    ("mistral-tool-call", "stream"): CLIENT_RAISES["mistral-tool-call"],
+    ("openai-client-tool-search.1.0", "stream"): "Completed output item identity changed",
+    ("test_groq__test_tool_use_failed_error_streaming.0", "create"): "Tool call validation failed",
+    ("test_groq__test_tool_use_failed_error_streaming.0", "stream"): "Tool call validation failed",
+}
+"""The streams that a client does not read to their end, with its words."""
+CLIENT_LOSES_THE_END = ("perplexity-text", "stream")
+"""The helper leaves out a chunk whose `object` is "chat.completion.done", and with it the finish reason."""
+
+
+@pytest.mark.parametrize(("message", "way"), WAYS_TO_STREAM, ids=[f"{it}-{way}" for it, way in WAYS_TO_STREAM])
+def test_the_turn_does_not_depend_on_the_client(message: Message, way: str) -> None:
+    """The objects of a client give the same turn as dicts, in the own format and in others."""
+    stops = CLIENT_STOPS.get((message.name, way))
+    if stops is not None:
+        with pytest.raises(Exception, match=stops):
+            objects(message.format, way, message.chunks)
+        return
+    read = objects(message.format, way, message.chunks)
+    if (message.name, way) == CLIENT_LOSES_THE_END:
+        with pytest.raises(MessageError, match="did not say why"):
+            list(MessageStream(read, format=message.format))
+        return
+    of_dicts, of_objects = state_of(message), state_of(replace(message, chunks=read))
+    assert of_objects.as_messages() == of_dicts.as_messages()
+    is_ordered = all(call.kind != "builtin" for call in of_dicts.tool_calls)
+    for wire in TURNS:
+        ours, theirs = of_dicts.as_messages(wire), of_objects.as_messages(wire)
+        assert theirs == ours if is_ordered else with_values(theirs) == with_values(ours)
+        assert of_objects.lost_in(wire) == of_dicts.lost_in(wire)
+
+
+def with_values(value: Any) -> Any:
+    """A turn with the values of its arguments. Where the text is made of fields, a client has its own order of them."""
+    if isinstance(value, dict):
+        return {
+            name: json.loads(inner) if name == "arguments" and isinstance(inner, str) else with_values(inner)
+            for name, inner in value.items()
+        }
+    return [with_values(inner) for inner in value] if isinstance(value, list) else value
 
 
 # Recorded acceptance: pydantic-ai made these requests, and the providers answered them with 200.
