@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
 import pytest
 
 from tests.support.fidelity import (
@@ -17,7 +21,11 @@ from tests.support.fidelity import (
     outcome,
 )
 from tests.support.page_tables import NEXT_REQUEST, table_in
+from unspool.llm import MessageError, MessageStream
 from unspool.llm._requests.registry import WRITERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -54,6 +62,32 @@ def test_own_formats_keep_what_must_go_back(source: str) -> None:
 def test_tools_of_the_provider_become_functions(target: str) -> None:
     """Each format reports it: the application has to define the tool itself."""
     assert outcome(message_from("openai-responses"), "builtin", target) == ("changed", ("opaque",))
+
+
+def places_in(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Each member and item inside a value: the object or list that has it, and its name or number there."""
+    for key in list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+        yield value, key
+        yield from places_in(value[key])
+
+
+@pytest.mark.parametrize("odd", [[], {"a": [1]}, 5, None], ids=repr)
+@pytest.mark.parametrize("source", SOURCES)
+def test_fields_of_the_wrong_type(source: str, odd: object) -> None:
+    """Whatever stands in place of any one field, each format can write the turn and the results."""
+    chunks = copy.deepcopy(SOURCES[source])
+    for holder, key in list(places_in(chunks)):
+        kept, holder[key] = holder[key], odd
+        stream = MessageStream(chunks, format=source)
+        with suppress(MessageError):
+            stream.final()
+        state = stream.state
+        for target in WRITERS:
+            turn = state.as_messages(target)
+            results = state.tool_results(dict.fromkeys(state.tool_calls, "done"), target)
+            assert all(type(entry) is dict for entry in [*turn, *results])
+        holder[key] = kept
+    assert chunks == SOURCES[source]
 
 
 @pytest.mark.parametrize("name", [OWN, OTHERS])
