@@ -74,7 +74,7 @@ def places_in(value: Any) -> Iterator[tuple[Any, Any]]:
 @pytest.mark.parametrize("odd", [[], {"a": [1]}, 5, None], ids=repr)
 @pytest.mark.parametrize("source", SOURCES)
 def test_fields_of_the_wrong_type(source: str, odd: object) -> None:
-    """Whatever stands in place of any one field, each format can write the turn and the results."""
+    """Each format can write the turn and the results, with an odd value in place of any one field."""
     chunks = copy.deepcopy(SOURCES[source])
     for holder, key in list(places_in(chunks)):
         kept, holder[key] = holder[key], odd
