@@ -93,11 +93,6 @@ $(STAMP_GROUP)litellm: pyproject.toml | $(STAMP_PYTHON)
 	@touch $@
 
 $(STAMP_GROUP)%: pyproject.toml | $(STAMP_PYTHON)
-	@echo "Installing $*"
-	@$(PIP) install --no-deps --group $*
-	@touch $@
-
-$(STAMP_GROUP)%: pyproject.toml | $(STAMP_PYTHON)
 	@echo "Installing the packages of '$*'"
 	@$(PIP) install --group $*
 	@touch $@

@@ -1265,6 +1265,40 @@ def test_events_of_calls() -> None:
     assert isinstance(events[-3], ToolCallFailed)
 
 
+@pytest.mark.parametrize(
+    ("format", "chunks"),
+    [
+        (
+            "gemini",
+            [
+                {"candidates": [{"content": {"role": "model", "parts": [{"functionCall": {"name": "f"}}]}}]},
+                {"candidates": [{"content": {"parts": [{"functionCall": {"name": "g", "args": {"a": 1}}}]}}]},
+                {"candidates": [{"finishReason": "STOP"}]},
+            ],
+        ),
+        (
+            "ollama",
+            [
+                {"message": {"role": "assistant", "tool_calls": [{"function": {"name": "f"}}]}, "done": False},
+                {"message": {"tool_calls": [{"function": {"name": "g", "arguments": {"a": 1}}}]}, "done": False},
+                {"message": {"content": ""}, "done": True, "done_reason": "stop"},
+            ],
+        ),
+    ],
+    ids=["gemini", "ollama"],
+)
+def test_events_of_calls_that_come_whole(format: str, chunks: list[Any]) -> None:
+    """A call without arguments is complete at once, before the next call starts."""
+    events = [event for event in MessageStream(chunks, format=format).events() if "tool_call" in event.kind]
+    started = ["tool_call_started", "tool_call_completed"]
+    assert [event.kind for event in events] == [*started, *started]
+    state = MessageStream(chunks, format=format).final()
+    assert [(call.name, call.arguments, call.value) for call in state.tool_calls] == [
+        ("f", "{}", {}),
+        ("g", '{"a":1}', {"a": 1}),
+    ]
+
+
 def test_text_that_is_not_at_the_end() -> None:
     """Each event names its part; a text that replaces the text before is the whole text of its part."""
     events = told([TextDelta("a", (0,)), TextDelta("x", (1,)), TextDelta("b", (0,)), TextDelta("c", (1,), True)])

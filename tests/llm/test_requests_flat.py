@@ -94,6 +94,13 @@ def test_chat_reasoning_details() -> None:
     }
 
 
+@pytest.mark.parametrize("kind", [[], {"a": 1}, 5])
+def test_chat_reasoning_details_of_the_wrong_type(kind: object) -> None:
+    """The text goes back beside the field, whatever that holds."""
+    part = ReasoningPart("Hm", native={"type": kind}, block=("reasoning_details", 0))
+    assert wrote("openai-chat", part)["reasoning_details"] == [{"type": kind, "text": "Hm"}]
+
+
 def test_chat_thinking_blocks() -> None:
     """Blocks of Anthropic that came through a proxy."""
     first, second = {"type": "thinking", "signature": "sig"}, {"type": "redacted_thinking", "data": "xyz"}

@@ -197,6 +197,21 @@ def test_items_go_back_as_they_came(part: Part, item: dict[str, object]) -> None
     assert native_in(part) == before
 
 
+@pytest.mark.parametrize(
+    "part",
+    [
+        called("server", "s", "{}", {"type": "web_search_call", "status": []}),
+        ToolResultPart(native={"type": "shell_call_output", "status": {}}, block=(0,)),
+        OpaquePart("item", "i", True, {"type": [], "id": "i"}, (0,)),
+    ],
+)
+def test_native_fields_of_the_wrong_type(part: Part) -> None:
+    """They go back as they came."""
+    assert write_turn(own(part)) == [native_in(part)]
+    without_reasoning = Turn([(1, part)], "openai-responses", is_own=True, native=ENDED, ids={})
+    assert write_turn(without_reasoning) == [native_in(part)]
+
+
 def test_a_message_is_the_callers_to_change() -> None:
     """The items are copies, at every depth."""
     part = said("Hi", 0, annotations=[{"type": "url_citation", "url": "u"}])

@@ -9,14 +9,15 @@ from __future__ import annotations
 import pytest
 
 from tests.support import shared
-from tests.support.next_request_table import HEADING, OURS, PAGE, Row, lines, messages, page_rows, row
+from tests.support.next_request_table import HEADING, OURS, TABLE, Row, lines, messages, page_rows, row
+from tests.support.page_tables import NEXT_REQUEST, table_in
 from tests.support.peer_turns import PEERS, installed
 
 
 def test_the_table_has_every_library() -> None:
     """Nothing is left out, on either side."""
     assert [cells[0].split()[0] for cells in page_rows()] == [OURS, *PEERS]
-    assert lines([])[0] in PAGE.read_text(encoding="utf-8")
+    assert table_in(NEXT_REQUEST, TABLE)[:2] == lines([])
     assert all(len(cells) == len(HEADING) for cells in page_rows())
 
 
@@ -33,7 +34,7 @@ def test_the_table_says_what_happens(library: str) -> None:
 def test_the_page_says_how_many_messages_there_are(shared_data: object) -> None:
     """The numbers around the table are those of the recordings."""
     whole = [chunks for chunks in messages() if chunks[0]["message"]["content"]]
-    text = " ".join(PAGE.read_text(encoding="utf-8").split())
+    text = " ".join(NEXT_REQUEST.read_text(encoding="utf-8").split())
     assert f"{len(messages())} recorded messages" in text
     assert f"{len(whole)} of the messages come whole" in text
 

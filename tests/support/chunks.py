@@ -1715,7 +1715,22 @@ GEMINI: Examples = {
         part(functionCall={"id": "f1", "name": "f", "args": {"a": 1}}),
         one_call(MISSING, "f1", "f", Whole({"a": 1}), is_done=True),
     ),
-    "call without arguments": (part(functionCall={"name": "f"}), one_call(name="f", is_done=True)),
+    "call without arguments": (
+        part(functionCall={"name": "f"}),
+        one_call(name="f", arguments=Whole({}), is_done=True, native={"functionCall": {}}),
+    ),
+    "call without arguments, and another field": (
+        part(functionCall={"name": "f", "args": None, "new": 1}),
+        one_call(name="f", arguments=Whole({}), is_done=True, native={"functionCall": {"new": 1}}),
+    ),
+    "call with empty arguments": (
+        part(functionCall={"name": "f", "args": {}}),
+        one_call(name="f", arguments=Whole({}), is_done=True),
+    ),
+    "call with empty arguments, and another field": (
+        part(functionCall={"name": "f", "args": {}, "new": 1}),
+        one_call(name="f", arguments=Whole({}), is_done=True, native={"functionCall": {"new": 1, "args": {}}}),
+    ),
     "call that goes on": (part(functionCall={"name": "f", "willContinue": True}), one_call(name="f")),
     "call, nothing new": (part(functionCall={"willContinue": True}), one_call()),
     "call ends": (part(functionCall={}), one_call(is_done=True)),
@@ -1729,6 +1744,7 @@ GEMINI: Examples = {
     "leaf, zero": (leaf(jsonPath="$.a", numberValue=0), leaves(Leaf("$.a", 0))),
     "leaf, a boolean": (leaf(jsonPath="$.a", boolValue=False), leaves(Leaf("$.a", False))),
     "leaf, null": (leaf(jsonPath="$.a", nullValue="NULL_VALUE"), leaves(Leaf("$.a", None))),
+    "leaf, null of no shape": (leaf(jsonPath="$.a", nullValue=[]), leaves(Leaf("$.a", None))),
     "leaf, nothing": (leaf(jsonPath="$.a", willContinue=True), leaves(Leaf("$.a", MISSING, True))),
     "leaf of no shape": (leaf(new=1), [*leaves(), Ignored("partialArgs")]),
     "last leaf": (
@@ -1788,7 +1804,22 @@ GEMINI: Examples = {
     "tool without arguments": (
         part(toolCall={"toolType": "FILE_SEARCH", "id": "t1"}),
         one_call(
-            id="t1", name="file_search", kind="server", is_done=True, native={"toolCall": {"toolType": "FILE_SEARCH"}}
+            id="t1",
+            name="file_search",
+            arguments=Whole({}),
+            kind="server",
+            is_done=True,
+            native={"toolCall": {"toolType": "FILE_SEARCH"}},
+        ),
+    ),
+    "tool with empty arguments": (
+        part(toolCall={"toolType": "FILE_SEARCH", "args": {}}),
+        one_call(
+            name="file_search",
+            arguments=Whole({}),
+            kind="server",
+            is_done=True,
+            native={"toolCall": {"toolType": "FILE_SEARCH", "args": {}}},
         ),
     ),
     "its result": (
@@ -2599,6 +2630,14 @@ OLLAMA: Examples = {
         ],
     ),
     "call of no shape": (ollama(tool_calls=[5]), [STARTED, Ignored("tool_calls")]),
+    "call without arguments": (
+        ollama(tool_calls=[{"function": {"name": "f"}}, {"function": {"name": "g", "arguments": None}}]),
+        [
+            STARTED,
+            *one_call(MISSING, None, "f", Whole({}), is_done=True),
+            *one_call(MISSING, None, "g", Whole({}), is_done=True),
+        ],
+    ),
     "call with more fields": (
         ollama(tool_calls=[{"new": 1, "function": {"name": "f", "arguments": {}, "old": 2}}]),
         [

@@ -22,6 +22,9 @@ SIGNED: dict[str, list[dict[str, Any]]] = {
     ],
     "call with an id": [{"functionCall": {"id": "1", "name": "f", "args": {}}, "thoughtSignature": "x"}],
     "call without arguments": [{"functionCall": {"name": "f"}, "thoughtSignature": "x"}],
+    "call with empty arguments": [{"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "x"}],
+    "tool with empty arguments": [{"toolCall": {"toolType": "FILE_SEARCH", "args": {}, "id": "t"}}],
+    "tool without arguments": [{"toolCall": {"toolType": "FILE_SEARCH", "id": "t"}}],
     "code": [
         {"executableCode": {"language": "PYTHON", "code": "1", "id": "c"}, "thoughtSignature": "x"},
         {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1\n", "id": "c"}},

@@ -15,13 +15,11 @@ from typing import Final
 from tests.support import readings
 from tests.support.conversations import streamed_turns
 from tests.support.next_requests import Payload, messages_in, next_turn, normal
+from tests.support.page_tables import NEXT_REQUEST, table_in, write_table
 from tests.support.peer_turns import PEERS, installed
-from tests.support.shared import PROJECT
 from unspool.llm import MessageStream
 
-PAGE: Final = PROJECT / "docs" / "next-request.md"
-START: Final = "<!-- next-request:start -->"
-END: Final = "<!-- next-request:end -->"
+TABLE: Final = "next-request"
 HEADING: Final = ("library", "equal", "same blocks in the same order", "citations kept", "lost, added or changed")
 OURS: Final = "unspool"
 SHOWN: Final = 6
@@ -132,16 +130,13 @@ def lines(rows: list[tuple[str, ...]]) -> list[str]:
 
 def page_rows() -> list[tuple[str, ...]]:
     """The rows that the page has."""
-    table = PAGE.read_text(encoding="utf-8").partition(START)[2].partition(END)[0].strip().splitlines()
+    table = table_in(NEXT_REQUEST, TABLE)
     return [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in table[2:]]
 
 
 def write_docs() -> None:
     """Write the table into the page."""
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
-    _, _, after = rest.partition(END)
-    table = "\n".join(lines([row(library) for library in (OURS, *PEERS)]))
-    PAGE.write_text(f"{before}{START}\n{table}\n{END}{after}", encoding="utf-8")
+    write_table(NEXT_REQUEST, TABLE, lines([row(library) for library in (OURS, *PEERS)]))
 
 
 def main() -> None:

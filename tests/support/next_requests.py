@@ -322,7 +322,7 @@ def _through_interactions(steps: list[Payload]) -> list[Payload]:
 
 
 def cohere(chunks: list[Payload]) -> list[Payload]:
-    """One message with a plan, calls, content and citations."""
+    """One message with a plan, calls, content and citations. Arguments are JSON: an empty text is an empty object."""
     message: Payload = {"role": "assistant"}
     content: dict[int, Payload] = {}
     calls: dict[int, Payload] = {}
@@ -341,6 +341,8 @@ def cohere(chunks: list[Payload]) -> list[Payload]:
                 calls[at]["function"]["arguments"] += piece["arguments"]
             case {"type": "citation-start", "delta": {"message": {"citations": citation}}}:
                 message.setdefault("citations", []).append(citation)
+    for call in calls.values():
+        call["function"]["arguments"] = call["function"]["arguments"] or "{}"
     if calls:
         message["tool_calls"] = [*calls.values()]
     if content:

@@ -339,12 +339,18 @@ def _inner(inner: object, without: tuple[str, ...]) -> dict[str, object]:
 def _function_call(function: object, native: dict[str, object], at: int) -> list[Delta]:
     name, named = string(function, "name"), string(function, "id")
     is_done = get(function, "willContinue", "will_continue") is not True
+    args = get(function, "args")
     others = [each for each in names(function) if WIRE_NAMES.get(each, each) not in CALL_READ]
-    if others:
-        rest = _inner(function, tuple(CALL_READ))
-        if rest:
-            native["functionCall"] = rest
+    rest = _inner(function, tuple(CALL_READ)) if others else {}
     partial = items(function, "partialArgs", "partial_args")
+    has_none = bool(name) and is_done and not partial and (args is None or args is MISSING)
+    if rest and _is_empty(args):
+        rest["args"] = {}
+    if rest or has_none:
+        native["functionCall"] = rest  # without "args", none came
+    if has_none:
+        found = ToolCallDelta(id=named, name=name, arguments=Whole({}), kind="function", is_done=True, choice=at)
+        return [_with_native(found, native)]
     if not partial:
         read = call(function, "args", id=named, tool=name, kind="function", is_done=is_done, choice=at)
         return [_with_native(delta, native) for delta in read] if native else read
@@ -353,6 +359,11 @@ def _function_call(function: object, native: dict[str, object], at: int) -> list
     ignored: list[Delta] = [Ignored("partialArgs") for leaf in leaves if leaf is None]
     found = ToolCallDelta(id=named, name=name, arguments=known, kind="function", is_done=is_done, choice=at)
     return [_with_native(found, native) if native else found, *ignored]
+
+
+def _is_empty(args: object) -> bool:
+    """Tell whether empty arguments came. They go back, and a call that came without any goes back without any."""
+    return is_record(args) and not names(args)
 
 
 def _with_native(delta: Delta, native: dict[str, object]) -> Delta:
@@ -379,8 +390,11 @@ def _server_call(kind: str, name: str, inner: object, native: dict[str, object],
         arguments: Whole | None = Whole({each: given.pop(each) for each in ("language", "code") if each in given})
     else:
         given = _inner(inner, ("args", "id"))
-        args = plain(get(inner, "args"))
-        arguments = Whole(cast("object", args)) if isinstance(args, dict) else None
+        args = get(inner, "args")
+        if _is_empty(args):
+            given["args"] = {}
+        copy: object = dict[str, object]() if args is None or args is MISSING else plain(args)
+        arguments = Whole(cast("object", copy)) if isinstance(copy, dict) else None
     native[kind] = given
     named = string(inner, "id")
     found = ToolCallDelta(
@@ -401,7 +415,8 @@ def _leaf(leaf: object) -> Leaf | None:
             found = get(leaf, name, other)
             if isinstance(found, kinds):
                 value = found
-        if value is None and get(leaf, "nullValue", "null_value") in {None, MISSING}:
+        null = get(leaf, "nullValue", "null_value")
+        if value is None and (null is None or null is MISSING):
             value = MISSING
     return Leaf(path, value, get(leaf, "willContinue", "will_continue") is True)
 

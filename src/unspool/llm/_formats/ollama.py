@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, cast
 
+from ..._missing import MISSING
 from .._deltas import Finish, Ignored, MessageStart, PartStart, ReasoningDelta, TextDelta, ToolCallDelta
 from .._parts import FilePart
 from .chat_dialects import native_fields
@@ -104,8 +105,10 @@ def _tool_call(tool_call: object) -> list[Delta]:
     function = get(tool_call, "function")
     if not is_record(function):
         return [Ignored("tool_calls")]
+    given = get(function, "arguments")
+    is_empty = given is None or given is MISSING
     made = call(
-        function,
+        {"arguments": {}} if is_empty else function,  # a call comes whole
         "arguments",
         index=index(function, "index"),
         id=string(tool_call, "id"),

@@ -54,7 +54,12 @@ def clean_ids(turn: Turn, unwanted: re.Pattern[str], limit: int = sys.maxsize) -
 
 
 def object_input(turn: Turn, number: int, call: ToolCall) -> Any:
-    """Return the input of a call as an object. Another value becomes its field "input", which is reported."""
+    """Return the input of a call as an object. Another value becomes its field "input".
+
+    The function reports that, and a tool of another provider's that becomes a function.
+    """
+    if call.kind == "builtin" and not turn.is_own:
+        turn.lose(number, "opaque", "a tool that its provider defines becomes a function")
     value: Any = call.arguments if call.kind == "custom" else turn.arguments_of(call)
     if turn.is_own or isinstance(value, dict):
         return cast("Any", value)

@@ -172,18 +172,19 @@ class GeminiTurnWriter:
         block = self._turn.block(call) or {}
         if call.signature is not None:
             block[SIGNATURE] = call.signature
-        arguments: Any = self._turn.arguments_of(call) if call.arguments.strip() else None
+        arguments: Any = self._turn.arguments_of(call)
         named = {"id": call.id} if call.id else {}
         if call.kind != "server":
             fields: dict[str, Any] = {**named, "name": call.name or ""}
-            if arguments is not None:
+            if arguments or "functionCall" not in block:  # the block keeps empty arguments, if they came
                 fields["args"] = arguments
             self._add({**block, "functionCall": {**block.get("functionCall", {}), **fields}})
         elif "executableCode" in block:
-            self._add({**block, "executableCode": {**block["executableCode"], **(arguments or {}), **named}})
+            written = cast("dict[str, Any]", arguments) if isinstance(arguments, dict) else {}
+            self._add({**block, "executableCode": {**block["executableCode"], **written, **named}})
         else:
             fields = {**block.get("toolCall", {"toolType": (call.name or "").upper()}), **named}
-            if arguments is not None:
+            if arguments or "toolCall" not in block:
                 fields["args"] = arguments
             self._add({**block, "toolCall": fields})
 
@@ -247,6 +248,8 @@ def error_output(output: object) -> object:
 
 def object_arguments(turn: Turn, number: int, call: ToolCall) -> dict[str, Any]:
     """Return the arguments of another provider's call as an object."""
+    if call.kind == "builtin":
+        turn.lose(number, "opaque", "a tool that its provider defines becomes a function")
     given: object = call.arguments if call.kind == "custom" else turn.arguments_of(call)
     if isinstance(given, dict):
         return cast("dict[str, Any]", given)

@@ -128,7 +128,9 @@ class _Message:
         return True
 
     def _add_reasoning(self, part: ReasoningPart, native: dict[str, Any], name: int | str) -> None:
-        kind = native.get("type", "")
+        kind: object = native.get("type", "")
+        if not isinstance(kind, str):
+            kind = "reasoning.text"  # whatever the field holds, the text goes back
         if name == "thinking":
             self._add_element({"type": "thinking", "thinking": [{"type": "text", "text": part.text}], **native})
         elif name == "thinking_blocks" or kind == "redacted_thinking":

@@ -45,7 +45,7 @@ ENDED: Final = frozenset({"completed", "failed", "incomplete"})
 RUNNING: Final = frozenset({"calling", "generating", "in_progress", "interpreting", "queued", "searching"})
 CONTENT: Final = frozenset({"input_text", "input_image", "input_file"})
 SHELL_OUTPUT: Final = frozenset({"stdout", "stderr", "outcome"})
-ID_IS_OPTIONAL: Final = frozenset({"custom_tool_call", "function_call", "message"})
+ID_IS_OPTIONAL: Final = ("custom_tool_call", "function_call", "message")
 NOT_ENDED: Final = "the item never ended"
 
 
@@ -119,7 +119,7 @@ def _written(turn: Turn, item: _Item) -> dict[str, Any] | None:
     if native is None or "type" not in native:
         turn.lose(number, _kind_of(part), "only the provider that made it knows what to do with it")
         return None
-    if not part.is_complete and native.get("status") in {None, *RUNNING}:
+    if not part.is_complete and native.get("status") in (None, *RUNNING):
         turn.lose(number, "incomplete_part", NOT_ENDED)
         return None
     if isinstance(part, FilePart) and part.is_complete and native.get("status") != "failed" and "result" not in native:
@@ -275,6 +275,8 @@ def _call(turn: Turn, number: int, call: ToolCall, native: dict[str, Any] | None
 def _has_ended(call: ToolCall, native: dict[str, Any] | None) -> bool:
     """Tell whether the call is whole. The provider's own calls also have results, and their arguments may be odd."""
     status = None if native is None or call.kind != "server" else native.get("status")
+    if not isinstance(status, str):
+        return call.is_complete
     return status in ENDED or (call.is_complete and status not in RUNNING)
 
 
