@@ -68,8 +68,7 @@ CALL_FIELDS: Final = {
 }
 CITATION_FIELDS: Final = ("url", "title", "cited_text", "start", "end", "source_id", "native")
 BYTES: Final = "$bytes"
-"""The only key of an object that holds bytes as base64."""
-
+"""The only key of an object that holds bytes as base64. A provider's own object with this key alone is in a list."""
 
 OTHER_FIELDS: Final = {
     "tool_result": ("call_id", "name", "output", "is_error"),
@@ -135,7 +134,8 @@ def _dump_data(value: object) -> Any:
     if isinstance(value, (bytes, bytearray)):
         return {BYTES: base64.b64encode(value).decode()}
     if isinstance(value, Mapping):
-        return {name: _dump_data(inner) for name, inner in value.items()}
+        copied = {name: _dump_data(inner) for name, inner in value.items()}
+        return {BYTES: [copied[BYTES]]} if set(copied) == {BYTES} else copied
     if isinstance(value, (list, tuple)):
         return [_dump_data(inner) for inner in value]
     return value
@@ -269,7 +269,11 @@ def _load_data(value: Any) -> Any:
     """Return native data: plain JSON data, with bytes where the dump marks them."""
     if isinstance(value, dict):
         if set(value) == {BYTES}:
-            return base64.b64decode(text(value[BYTES]), validate=True)
+            held = value[BYTES]
+            if isinstance(held, list):
+                check(len(held) == 1, "invalid bytes")
+                return {BYTES: _load_data(held[0])}
+            return base64.b64decode(text(held), validate=True)
         return {text(name): _load_data(inner) for name, inner in value.items()}
     if isinstance(value, list):
         return [_load_data(inner) for inner in value]
