@@ -802,7 +802,10 @@ def _block_text(state: MessageState, delta: BlockTextDelta) -> MessageState:
     if block is not section and isinstance(part, ReasoningPart):
         part = _section_added(part, section, delta.text, delta.is_whole)
     elif delta.is_whole:
-        part = part.with_text(before.become(delta.text))
+        whole = before.become(delta.text)
+        part = part.with_text(whole)
+        if isinstance(part, ReasoningPart) and whole.origin is not before.origin:
+            part = part.with_sections(whole, ())  # the places of the sections were those of the other text
     else:
         part = part.with_text(before.add(delta.text))
     after = text_in(part)
@@ -858,6 +861,8 @@ def _section_added(part: ReasoningPart, section: Block, text: str, is_whole: boo
     elif all(block != section for block, _ in sections):
         gap = SECTION_GAP if sections or known.length > 0 else ""
         longer = known.add(gap + text)
+        if not sections and known.length > 0:
+            sections = ((part.block, 0),)  # text without a section came first
         return part.with_sections(longer, (*sections, (section, known.length + len(gap))))
     texts = dict(part.section_texts())
     whole = text if is_whole else texts[section] + text

@@ -299,8 +299,14 @@ class ReasoningPart(WrittenPart):
             self.is_complete or known.is_complete,
             merged(known._native, self._native),
             self.block,
-            self.sections or known.sections,
+            self._sections_over(known),
         )
+
+    def _sections_over(self, older: ReasoningPart) -> tuple[tuple[Block, int], ...]:
+        """Return the sections of the text. Those of `older` hold if the text is its text, or begins with it."""
+        if self._text.length > 0 and (self.sections or not str(self._text).startswith(str(older._text))):
+            return self.sections
+        return older.sections
 
     def with_data(self, name: str, value: object, native: Mapping[str, object] | None) -> ReasoningPart:
         """Return the part with another signature, encrypted form or id, or with more of the first two."""
@@ -646,8 +652,7 @@ def moved(part: Part, block: Block) -> Part:
     """Return the part, which is not a call, in another block."""
     if isinstance(part, ReasoningPart):
         sections = tuple([((block[0], *section[1:]), start) for section, start in part.sections])
-        there = ReasoningPart(block=block, sections=sections).over(part)
-        return there.with_text(part._text)
+        return ReasoningPart(block=block).over(part).with_sections(part._text, sections)
     if isinstance(part, TextPart):
         return TextPart(part._text, block=block).over(part)
     if isinstance(part, RefusalPart):
