@@ -496,6 +496,19 @@ class FilePart(Part):
         """The text of audio."""
         return str(self._transcript)
 
+    def __eq__(self, other: object) -> bool:
+        # Versions of one file share their pieces: comparing those would cost as much as the file for every piece.
+        if not isinstance(other, FilePart) or self._pieces is not other._pieces:
+            return super().__eq__(other)
+        if self._size != other._size or self._transcript.length != other._transcript.length:
+            return False
+        mine = (self.media_type, self.url, self.file_id, self.name, self.id, self.is_complete, self.block)
+        others = (other.media_type, other.url, other.file_id, other.name, other.id, other.is_complete, other.block)
+        return mine == others and self._native == other._native and self.transcript == other.transcript
+
+    def __hash__(self) -> int:
+        return super().__hash__()
+
     def ended(self, is_complete: bool = True) -> FilePart:
         """Return the file, whole."""
         return self._with("is_complete", is_complete, None)
@@ -523,7 +536,7 @@ class FilePart(Part):
 
     def _with(self, name: str, value: object, native: Mapping[str, object] | None) -> FilePart:
         pieces, size, transcript = self._pieces, self._size, self._transcript
-        if name == "data" and isinstance(value, (str, bytes)):
+        if name == "data" and isinstance(value, (str, bytes)) and value:
             pieces = [value] if size == 0 else appended(pieces, size, value)
             size += 1
         elif name == "whole_data" and isinstance(value, (str, bytes)):
