@@ -811,6 +811,9 @@ def _block_text(state: MessageState, delta: BlockTextDelta) -> MessageState:
     after = text_in(part)
     if after is before:
         return state
+    limit = state._config.max_parts
+    if limit is not None and isinstance(part, ReasoningPart) and len(part.sections) > limit:
+        return fail(state, MessageError(Fault.TOO_MANY_PARTS))
     return _begin_part(state, part) if is_new else _put_text(state, number, part, before)
 
 
@@ -858,7 +861,7 @@ def _section_added(part: ReasoningPart, section: Block, text: str, is_whole: boo
             return part
         if text.startswith(before):
             return part.with_text(known.add(text[len(before) :]))
-    elif all(block != section for block, _ in sections):
+    elif section not in dict(sections):
         gap = SECTION_GAP if sections or known.length > 0 else ""
         longer = known.add(gap + text)
         if not sections and known.length > 0:

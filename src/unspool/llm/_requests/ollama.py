@@ -19,7 +19,6 @@ from .flat import (
     lose_signature,
     sent_results,
 )
-
 from .turn import taken_record
 
 if TYPE_CHECKING:

@@ -21,7 +21,6 @@ from .flat import (
     lose_signature,
     sent_results,
 )
-
 from .turn import string_in, taken_record
 
 if TYPE_CHECKING:
