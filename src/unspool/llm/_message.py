@@ -938,9 +938,11 @@ def _put_text(state: MessageState, number: int, part: WrittenPart, before: TextV
 def _read_answer(state: MessageState, part: TextPart, added: str | None, quirks: list[Quirk], *, is_new: bool) -> None:
     """Read the text added at the end of the content of a new state; None if the content changed elsewhere."""
     answer = state._answer
+    if answer is None or state._config.emulate_structured_output:
+        return
     if added is None:
         state._is_answer_stale = True  # the end of the message reads it again; doing so each time would be quadratic
-    elif added and answer is not None and not state._is_answer_stale and not state._config.emulate_structured_output:
+    elif added and not state._is_answer_stale:
         is_first = is_new or text_in(part).length == len(added)
         if is_first and answer.is_prose and _is_another_text(_before(state, part), part):
             answer = cast("JSONDocument", state._config.answer)  # the text before was no JSON; this one may be
