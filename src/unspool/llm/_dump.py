@@ -187,9 +187,17 @@ def _dump_call(call: ToolCall) -> dict[str, object]:
         "ended": done_of(call),
         "text": str(arguments.text) if leaves is None else None,
         "leaves": None if leaves is None else [_dump_leaf(leaf) for leaf in leaves.merged()],
-        "is_closed": leaves is not None and leaves.is_closed,
+        "is_closed": _is_closed(arguments),
         "misplaced": None if misplaced is None else [list(misplaced.path), misplaced.reason.value, misplaced.step],
     }
+
+
+def _is_closed(arguments: CallArguments) -> bool:
+    """Tell whether the arguments have ended, where their text does not tell: after leaves, and after a number."""
+    leaves, document = arguments.leaves, arguments.document
+    if leaves is not None:
+        return leaves.is_closed
+    return document is not None and document.parser.is_complete and str(arguments.text)[-1:].isdigit()
 
 
 def _dump_leaf(leaf: Leaf) -> list[object]:
@@ -459,8 +467,8 @@ def _load_arguments(data: Any, arguments: CallArguments) -> CallArguments:
             check(data["misplaced"] is not None, "no leaves at all")
             arguments = CallArguments(arguments.text, arguments.document, NO_LEAVES)
     if flag(data["is_closed"]):
-        check(arguments.leaves is not None, "closed arguments without leaves")
         arguments = arguments.end([])
+        check(_is_closed(arguments), "closed arguments that are incomplete")
     if data["misplaced"] is None:
         return arguments
     steps, reason, step = data["misplaced"]
