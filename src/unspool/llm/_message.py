@@ -630,9 +630,10 @@ class MessageState:
             self._shown += 1
         was_for_app = before is not None and before.index != HIDDEN and before.kind != "server"
         self._app_calls += (call.index != HIDDEN and call.kind != "server") - was_for_app
-        if call.error is not None and number not in self._failed:
+        had_failed = before is not None and before.error is not None
+        if call.error is not None and not had_failed:
             self._failed = (*self._failed, number)
-        elif call.error is None and before is not None and before.error is not None:
+        elif call.error is None and had_failed:
             self._failed = tuple([each for each in self._failed if each != number])
         if call.index == HIDDEN and call.name == OUTPUT and self._output_at == NO_PART:
             self._output_at = number

@@ -738,12 +738,15 @@ class PartVector:
         if self is before:
             return []
         found: list[int] = []
-        mine, others = self._leaves(), before._leaves()
+        is_last = self._full is before._full  # nearly always: the change is among the last parts
+        first = len(self._full) if is_last else 0
+        mine: tuple[tuple[Part, ...], ...] = (self._tail,) if is_last else self._leaves()
+        others: tuple[tuple[Part, ...], ...] = (before._tail,) if is_last else before._leaves()
         for at, leaf in enumerate(mine):
             other: tuple[Part, ...] = others[at] if at < len(others) else ()
             if leaf is other:
                 continue
-            start = at * LEAF_SIZE
+            start = (first + at) * LEAF_SIZE
             for place, part in enumerate(leaf):
                 if place >= len(other) or other[place] is not part:
                     found.append(start + place)
