@@ -551,7 +551,7 @@ class FilePart(Part):
             value if name == "name" and isinstance(value, str) else self.name,
             transcript,
             value if name == "id" and isinstance(value, str) else self.id,
-            value if name == "is_complete" and isinstance(value, bool) else self.is_complete,
+            self.is_complete or (name == "is_complete" and value is True),
             merged(self._native, native),
             self.block,
             (pieces, size),
@@ -615,7 +615,7 @@ class SourcePart(Part):
             self.media_type or known.media_type,
             self.text or known.text,
             self.id or known.id,
-            self.is_complete,
+            self.is_complete or known.is_complete,
             merged(known._native, self._native),
             self.block,
         )
@@ -675,7 +675,7 @@ def moved(part: Part, block: Block) -> Part:
     if isinstance(part, FilePart):
         return FilePart(block=block).over(part)
     if isinstance(part, SourcePart):
-        return SourcePart(is_complete=part.is_complete, block=block).over(part)
+        return SourcePart(is_complete=False, block=block).over(part)
     return OpaquePart(part.kind, block=block).over(part) if isinstance(part, OpaquePart) else part
 
 
