@@ -185,7 +185,29 @@ every_delta: SearchStrategy[Any] = st.one_of(
     *(part_data, part_data, other_deltas, other_deltas, ends),
 )
 """All kinds of deltas, in an order that no provider would choose."""
-many_deltas = st.lists(every_delta, max_size=25)
+
+
+# Dense messages: few blocks, much text, so that parts grow, interleave, replace each other and end.
+near_blocks = st.sampled_from([(), (), (), (0,), (1,), (2,), (0, "summary", 0), (0, "summary", 1)])
+near_texts = st.sampled_from([text for text in TEXTS if text])
+near: SearchStrategy[Any] = st.one_of(
+    *(st.builds(kind, near_texts, near_blocks) for kind in (TextDelta, TextDelta, ReasoningDelta, RefusalDelta)),
+    st.builds(TextDelta, near_texts, near_blocks, st.just(True)),
+    st.builds(ToolCallDelta, st.integers(0, 3), st.none(), st.sampled_from(["city", "any"]), near_texts),
+    st.builds(ToolCallDelta, st.integers(0, 3), st.none(), st.none(), near_texts),
+    st.builds(BlockEnd, st.integers(0, 2)),
+    st.builds(PartData, st.just("citation"), citations, near_blocks),
+    known_parts.map(PartStart),
+    st.builds(BlockStart, st.sampled_from([(0,), (1,), (2,), (3,)]), fields),
+)
+dense_deltas = st.lists(near, min_size=6, max_size=20)
+many_deltas = st.one_of(
+    st.lists(every_delta, max_size=25),
+    dense_deltas,
+    st.builds(lambda first, last: [*first, last], dense_deltas, st.builds(Finish, st.sampled_from(REASONS))),
+)
+"""Hostile messages of all kinds, and dense ones."""
+futures = st.lists(st.one_of(near, every_delta), min_size=1, max_size=10)
 
 
 # ---- what a state shows ------------------------------------------------------------------------------
