@@ -1243,7 +1243,7 @@ def test_events_of_calls() -> None:
     events = told([call("f", '{"x":'), piece("1}"), call("g", "{}", 1), call("h", "]", 2), Finish("tool_calls")])
     assert [(event.kind, event.index) for event in events if isinstance(event, PartStarted | PartEnded)] == [
         *(("part_started", 0), ("part_started", 1), ("part_started", 2)),
-        *(("part_ended", 2), ("part_ended", 0), ("part_ended", 1)),
+        *(("part_ended", 0), ("part_ended", 1)),  # more arguments may follow in the failed call until the message ends
     ]
     events = [event for event in events if not isinstance(event, PartStarted | PartEnded)]
     assert [(event.kind, event.call.index) for event in events if hasattr(event, "call")] == [

@@ -430,8 +430,8 @@ def place_of(call: ToolCall) -> int | None:
 
 
 def is_over(call: ToolCall) -> bool:
-    """Tell whether the call has ended on the wire, whether it is valid or not."""
-    return call.is_complete or call.error is not None or call._done != NOT_DONE
+    """Tell whether the call has ended. A call that fails has not: other arguments may still replace the broken ones."""
+    return call.is_complete or call._done != NOT_DONE
 
 
 def closed(call: ToolCall, options: Options) -> ToolCall:
@@ -497,6 +497,8 @@ def apply_delta(
     if is_same and name == call.name and call_id == call.id and kind == call.kind:
         return call
     is_complete = call.is_complete and arguments.is_valid
+    if call.is_complete and not is_complete and done == NOT_DONE:
+        done = DONE_WITH_BLOCK  # the call has ended before; other arguments came too late
     error = arguments.error(place_of(call), call.error)
     return ToolCall(call.index, call_id, name, kind, arguments, done, is_complete, error, signature, native, block)
 

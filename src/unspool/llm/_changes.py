@@ -351,7 +351,7 @@ def _changed_fields(old: Part, part: Part) -> list[str]:
         if part.name != old.name:
             found.append("name")
     elif isinstance(part, ToolResultPart) and isinstance(old, ToolResultPart):
-        if part.output is not old.output or part.is_error != old.is_error:
+        if part.output != old.output or part.is_error != old.is_error:
             found.append("output")
     elif isinstance(part, FilePart) and isinstance(old, FilePart) and part.is_complete == old.is_complete:
         found.append("data")

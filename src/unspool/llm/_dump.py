@@ -68,8 +68,7 @@ CALL_FIELDS: Final = {
 }
 CITATION_FIELDS: Final = ("url", "title", "cited_text", "start", "end", "source_id", "native")
 BYTES: Final = "$bytes"
-"""The only key of an object that holds bytes as base64."""
-
+"""The only key of an object that holds bytes as base64. A provider's own object with this key alone is in a list."""
 
 OTHER_FIELDS: Final = {
     "tool_result": ("call_id", "name", "output", "is_error"),
@@ -135,7 +134,8 @@ def _dump_data(value: object) -> Any:
     if isinstance(value, (bytes, bytearray)):
         return {BYTES: base64.b64encode(value).decode()}
     if isinstance(value, Mapping):
-        return {name: _dump_data(inner) for name, inner in value.items()}
+        copied = {name: _dump_data(inner) for name, inner in value.items()}
+        return {BYTES: [copied[BYTES]]} if set(copied) == {BYTES} else copied
     if isinstance(value, (list, tuple)):
         return [_dump_data(inner) for inner in value]
     return value
@@ -187,9 +187,17 @@ def _dump_call(call: ToolCall) -> dict[str, object]:
         "ended": done_of(call),
         "text": str(arguments.text) if leaves is None else None,
         "leaves": None if leaves is None else [_dump_leaf(leaf) for leaf in leaves.merged()],
-        "is_closed": leaves is not None and leaves.is_closed,
+        "is_closed": _is_closed(arguments),
         "misplaced": None if misplaced is None else [list(misplaced.path), misplaced.reason.value, misplaced.step],
     }
+
+
+def _is_closed(arguments: CallArguments) -> bool:
+    """Tell whether the arguments have ended, where their text does not tell: after leaves, and after a number."""
+    leaves, document = arguments.leaves, arguments.document
+    if leaves is not None:
+        return leaves.is_closed
+    return document is not None and document.parser.is_complete and str(arguments.text)[-1:].isdigit()
 
 
 def _dump_leaf(leaf: Leaf) -> list[object]:
@@ -269,7 +277,11 @@ def _load_data(value: Any) -> Any:
     """Return native data: plain JSON data, with bytes where the dump marks them."""
     if isinstance(value, dict):
         if set(value) == {BYTES}:
-            return base64.b64decode(text(value[BYTES]), validate=True)
+            held = value[BYTES]
+            if isinstance(held, list):
+                check(len(held) == 1, "invalid bytes")
+                return {BYTES: _load_data(held[0])}
+            return base64.b64decode(text(held), validate=True)
         return {text(name): _load_data(inner) for name, inner in value.items()}
     if isinstance(value, list):
         return [_load_data(inner) for inner in value]
@@ -455,8 +467,8 @@ def _load_arguments(data: Any, arguments: CallArguments) -> CallArguments:
             check(data["misplaced"] is not None, "no leaves at all")
             arguments = CallArguments(arguments.text, arguments.document, NO_LEAVES)
     if flag(data["is_closed"]):
-        check(arguments.leaves is not None, "closed arguments without leaves")
         arguments = arguments.end([])
+        check(_is_closed(arguments), "closed arguments that are incomplete")
     if data["misplaced"] is None:
         return arguments
     steps, reason, step = data["misplaced"]

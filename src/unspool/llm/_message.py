@@ -632,9 +632,10 @@ class MessageState:
             self._shown += 1
         was_for_app = before is not None and before.index != HIDDEN and before.kind != "server"
         self._app_calls += (call.index != HIDDEN and call.kind != "server") - was_for_app
-        if call.error is not None and number not in self._failed:
+        had_failed = before is not None and before.error is not None
+        if call.error is not None and not had_failed:
             self._failed = (*self._failed, number)
-        elif call.error is None and before is not None and before.error is not None:
+        elif call.error is None and had_failed:
             self._failed = tuple([each for each in self._failed if each != number])
         if call.index == HIDDEN and call.name == OUTPUT and self._output_at == NO_PART:
             self._output_at = number
@@ -804,12 +805,18 @@ def _block_text(state: MessageState, delta: BlockTextDelta) -> MessageState:
     if block is not section and isinstance(part, ReasoningPart):
         part = _section_added(part, section, delta.text, delta.is_whole)
     elif delta.is_whole:
-        part = part.with_text(before.become(delta.text))
+        whole = before.become(delta.text)
+        part = part.with_text(whole)
+        if isinstance(part, ReasoningPart) and whole.origin is not before.origin:
+            part = part.with_sections(whole, ())  # the places of the sections were those of the other text
     else:
         part = part.with_text(before.add(delta.text))
     after = text_in(part)
     if after is before:
         return state
+    limit = state._config.max_parts
+    if limit is not None and isinstance(part, ReasoningPart) and len(part.sections) > limit:
+        return fail(state, MessageError(Fault.TOO_MANY_PARTS))
     return _begin_part(state, part) if is_new else _put_text(state, number, part, before)
 
 
@@ -859,9 +866,11 @@ def _section_added(part: ReasoningPart, section: Block, text: str, is_whole: boo
             return part
         if text.startswith(before):
             return part.with_text(known.add(text[len(before) :]))
-    elif all(block != section for block, _ in sections):
+    elif section not in dict(sections):
         gap = SECTION_GAP if sections or known.length > 0 else ""
         longer = known.add(gap + text)
+        if not sections and known.length > 0:
+            sections = ((part.block, 0),)  # text without a section came first
         return part.with_sections(longer, (*sections, (section, known.length + len(gap))))
     texts = dict(part.section_texts())
     whole = text if is_whole else texts[section] + text
@@ -934,9 +943,11 @@ def _put_text(state: MessageState, number: int, part: WrittenPart, before: TextV
 def _read_answer(state: MessageState, part: TextPart, added: str | None, quirks: list[Quirk], *, is_new: bool) -> None:
     """Read the text added at the end of the content of a new state; None if the content changed elsewhere."""
     answer = state._answer
+    if answer is None or state._config.emulate_structured_output:
+        return
     if added is None:
         state._is_answer_stale = True  # the end of the message reads it again; doing so each time would be quadratic
-    elif added and answer is not None and not state._is_answer_stale and not state._config.emulate_structured_output:
+    elif added and not state._is_answer_stale:
         length = text_in(part).length
         is_first = is_new or length == len(added)
         if is_first and answer.is_prose and _is_another_text(_before(state, part), part):
@@ -968,8 +979,10 @@ def _part_start(state: MessageState, delta: PartStart) -> MessageState:
     found = state._places.get(part.block) if is_numbered(part.block) else None
     if found is None and part.block and isinstance(part, WrittenPart) and not has_text(part):
         last = _find_part(state, part.block)  # a named block goes on: a signature may come alone
-        if last != NO_PART and not state._parts.at(last).is_complete:
-            found = last
+        if last != NO_PART:
+            open_part = state._parts.at(last)
+            if not open_part.is_complete:
+                found = last
     if not isinstance(found, int):
         native = native_in(part)
         if native is None and is_numbered(part.block):

@@ -306,8 +306,14 @@ class ReasoningPart(WrittenPart):
             self.is_complete or known.is_complete,
             merged(known._native, self._native),
             self.block,
-            self.sections or known.sections,
+            self._sections_over(known),
         )
+
+    def _sections_over(self, older: ReasoningPart) -> tuple[tuple[Block, int], ...]:
+        """Return the sections of the text. Those of `older` hold if the text is its text, or begins with it."""
+        if self._text.length > 0 and (self.sections or not str(self._text).startswith(str(older._text))):
+            return self.sections
+        return older.sections
 
     def with_data(self, name: str, value: object, native: Mapping[str, object] | None) -> ReasoningPart:
         """Return the part with another signature, encrypted form or id, or with more of the first two."""
@@ -497,6 +503,19 @@ class FilePart(Part):
         """The text of audio."""
         return str(self._transcript)
 
+    def __eq__(self, other: object) -> bool:
+        # Versions of one file share their pieces: comparing those would cost as much as the file for every piece.
+        if not isinstance(other, FilePart) or self._pieces is not other._pieces:
+            return super().__eq__(other)
+        if self._size != other._size or self._transcript.length != other._transcript.length:
+            return False
+        mine = (self.media_type, self.url, self.file_id, self.name, self.id, self.is_complete, self.block)
+        others = (other.media_type, other.url, other.file_id, other.name, other.id, other.is_complete, other.block)
+        return mine == others and self._native == other._native and self.transcript == other.transcript
+
+    def __hash__(self) -> int:
+        return super().__hash__()
+
     def ended(self, is_complete: bool = True) -> FilePart:
         """Return the file, whole."""
         return self._with("is_complete", is_complete, None)
@@ -524,7 +543,7 @@ class FilePart(Part):
 
     def _with(self, name: str, value: object, native: Mapping[str, object] | None) -> FilePart:
         pieces, size, transcript = self._pieces, self._size, self._transcript
-        if name == "data" and isinstance(value, (str, bytes)):
+        if name == "data" and isinstance(value, (str, bytes)) and value:
             pieces = [value] if size == 0 else appended(pieces, size, value)
             size += 1
         elif name == "whole_data" and isinstance(value, (str, bytes)):
@@ -539,7 +558,7 @@ class FilePart(Part):
             value if name == "name" and isinstance(value, str) else self.name,
             transcript,
             value if name == "id" and isinstance(value, str) else self.id,
-            value if name == "is_complete" and isinstance(value, bool) else self.is_complete,
+            self.is_complete or (name == "is_complete" and value is True),
             merged(self._native, native),
             self.block,
             (pieces, size),
@@ -603,7 +622,7 @@ class SourcePart(Part):
             self.media_type or known.media_type,
             self.text or known.text,
             self.id or known.id,
-            self.is_complete,
+            self.is_complete or known.is_complete,
             merged(known._native, self._native),
             self.block,
         )
@@ -653,8 +672,7 @@ def moved(part: Part, block: Block) -> Part:
     """Return the part, which is not a call, in another block."""
     if isinstance(part, ReasoningPart):
         sections = tuple([((block[0], *section[1:]), start) for section, start in part.sections])
-        there = ReasoningPart(block=block, sections=sections).over(part)
-        return there.with_text(part._text)
+        return ReasoningPart(block=block).over(part).with_sections(part._text, sections)
     if isinstance(part, TextPart):
         return TextPart(part._text, block=block).over(part)
     if isinstance(part, RefusalPart):
@@ -664,7 +682,7 @@ def moved(part: Part, block: Block) -> Part:
     if isinstance(part, FilePart):
         return FilePart(block=block).over(part)
     if isinstance(part, SourcePart):
-        return SourcePart(is_complete=part.is_complete, block=block).over(part)
+        return SourcePart(is_complete=False, block=block).over(part)
     return OpaquePart(part.kind, block=block).over(part) if isinstance(part, OpaquePart) else part
 
 
@@ -727,12 +745,15 @@ class PartVector:
         if self is before:
             return []
         found: list[int] = []
-        mine, others = self._leaves(), before._leaves()
+        is_last = self._full is before._full  # nearly always: the change is among the last parts
+        first = len(self._full) if is_last else 0
+        mine: tuple[tuple[Part, ...], ...] = (self._tail,) if is_last else self._leaves()
+        others: tuple[tuple[Part, ...], ...] = (before._tail,) if is_last else before._leaves()
         for at, leaf in enumerate(mine):
             other: tuple[Part, ...] = others[at] if at < len(others) else ()
             if leaf is other:
                 continue
-            start = at * LEAF_SIZE
+            start = (first + at) * LEAF_SIZE
             for place, part in enumerate(leaf):
                 if place >= len(other) or other[place] is not part:
                     found.append(start + place)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 from .._calls import ToolCall
 from .._parts import FilePart, ReasoningPart, RefusalPart, SourcePart, TextPart, ToolResultPart
 from .calls import broken_calls, clean_ids, goes_back, object_input, unfinished_calls
-from .turn import plain_copy, result_text
+from .turn import plain_copy, result_text, string_in
 
 if TYPE_CHECKING:
     from .._parts import Part
@@ -109,7 +109,7 @@ def _own(turn: Turn, number: int, part: Part) -> dict[str, Any] | None:
     if isinstance(part, ToolResultPart):
         if part.output is not None:
             block.update(plain_copy({"content": part.output}))
-    elif part.type == "opaque" and not part.is_complete and block.get("type") not in WHOLE_FROM_START:
+    elif part.type == "opaque" and not part.is_complete and string_in(block, "type") not in WHOLE_FROM_START:
         turn.lose(number, "incomplete_part", "the block was cut off")
         return None
     return block

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from .._calls import ToolCall
 from .._parts import OpaquePart, ReasoningPart, RefusalPart, TextPart
 from .flat import body_of, is_sent, lose_order, lose_part, lose_reasoning, lose_signature, sent_results
-from .turn import plain_copy, result_text
+from .turn import plain_copy, result_text, taken_record
 
 if TYPE_CHECKING:
     from .turn import CallResult, Turn
@@ -88,7 +88,7 @@ def _call(turn: Turn, number: int, call: ToolCall) -> dict[str, Any]:
         turn.lose(number, "opaque", "a tool that its provider defines becomes a function")
     elif call.kind == "custom":
         arguments = result_text(body_of(turn, number, call))
-    body = {**native.pop("function", {}), "name": call.name, "arguments": arguments}
+    body = {**taken_record(native, "function"), "name": call.name, "arguments": arguments}
     return {"id": turn.id_of(call), "type": "function", "function": body, **native}
 
 

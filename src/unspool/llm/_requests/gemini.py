@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, cast, final
 
 from .._calls import ToolCall
 from .._parts import FilePart, OpaquePart, ReasoningPart, RefusalPart, SourcePart, TextPart, ToolResultPart
-from .turn import plain_copy, result_text
+from .turn import plain_copy, record_in, result_text
 
 if TYPE_CHECKING:
     from .._parts import Part
@@ -178,12 +178,13 @@ class GeminiTurnWriter:
             fields: dict[str, Any] = {**named, "name": call.name or ""}
             if arguments or "functionCall" not in block:  # the block keeps empty arguments, if they came
                 fields["args"] = arguments
-            self._add({**block, "functionCall": {**block.get("functionCall", {}), **fields}})
+            self._add({**block, "functionCall": {**record_in(block, "functionCall"), **fields}})
         elif "executableCode" in block:
-            written = cast("dict[str, Any]", arguments) if isinstance(arguments, dict) else {}
-            self._add({**block, "executableCode": {**block["executableCode"], **written, **named}})
+            code: dict[str, Any] = arguments if isinstance(arguments, dict) else {}
+            self._add({**block, "executableCode": {**record_in(block, "executableCode"), **code, **named}})
         else:
-            fields = {**block.get("toolCall", {"toolType": (call.name or "").upper()}), **named}
+            known = record_in(block, "toolCall") or {"toolType": (call.name or "").upper()}
+            fields = {**known, **named}
             if arguments or "toolCall" not in block:
                 fields["args"] = arguments
             self._add({**block, "toolCall": fields})
@@ -214,14 +215,14 @@ class GeminiTurnWriter:
             self._turn.lose(number, "file", "the file has neither data nor a URL")
             return
         for kind, fields in file.items():
-            file[kind] = {**block.get(kind, {}), **fields}
+            file[kind] = {**record_in(block, kind), **fields}
         self._add({**block, **file})
 
 
 def _repeated_result(block: dict[str, Any], part: ToolResultPart) -> dict[str, Any]:
     """Return the result of a tool that Google ran."""
     kind, field = ("codeExecutionResult", "output") if "codeExecutionResult" in block else ("toolResponse", "response")
-    fields = {**block.get(kind, {})}
+    fields = {**record_in(block, kind)}
     if part.call_id is not None:
         fields["id"] = part.call_id
     if part.output is not None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast, final
 from .._calls import ToolCall
 from .._parts import FilePart, OpaquePart, ReasoningPart, RefusalPart, SourcePart, TextPart, ToolResultPart
 from .gemini import error_output, file_content, object_arguments
-from .turn import plain_copy
+from .turn import plain_copy, string_in
 
 if TYPE_CHECKING:
     from .._deltas import Block
@@ -139,7 +139,7 @@ class StepsWriter:
         if call.signature is not None:
             block["signature"] = call.signature
         step: dict[str, Any] = {"type": "function_call", **block, "id": turn.id_of(call)}
-        kind = step["type"]
+        kind = string_in(step, "type")
         if kind in {"function_call", "mcp_server_tool_call"}:
             step["name"] = call.name or ""
         if kind not in WITHOUT_ARGUMENTS or call.arguments.strip():

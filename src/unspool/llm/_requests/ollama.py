@@ -19,6 +19,7 @@ from .flat import (
     lose_signature,
     sent_results,
 )
+from .turn import taken_record
 
 if TYPE_CHECKING:
     from .turn import CallResult, Turn
@@ -82,7 +83,7 @@ def _call(turn: Turn, number: int, call: ToolCall) -> dict[str, Any]:
     native = turn.block(call) or {}
     if call.kind == "builtin":
         turn.lose(number, "opaque", "a tool that its provider defines becomes a function")
-    body = {**native.pop("function", {}), "name": call.name, "arguments": body_of(turn, number, call)}
+    body = {**taken_record(native, "function"), "name": call.name, "arguments": body_of(turn, number, call)}
     return {**({"id": call.id} if call.id else {}), "function": body, **native}
 
 

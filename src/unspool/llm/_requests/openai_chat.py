@@ -21,6 +21,7 @@ from .flat import (
     lose_signature,
     sent_results,
 )
+from .turn import string_in, taken_record
 
 if TYPE_CHECKING:
     from .._parts import Part
@@ -90,12 +91,12 @@ class _Message:
         turn = self.turn
         native = turn.block(call) or {}
         if call.kind == "custom":
-            body = {**native.pop("custom", {}), "name": call.name, "input": call.arguments}
+            body = {**taken_record(native, "custom"), "name": call.name, "input": call.arguments}
             return {"id": turn.id_of(call), "type": "custom", "custom": body, **native}
         if call.kind == "builtin":
             turn.lose(number, "opaque", "a tool that its provider defines becomes a function")
         arguments = call.arguments if call.arguments.strip() else "{}"
-        body = {**native.pop("function", {}), "name": call.name, "arguments": arguments}
+        body = {**taken_record(native, "function"), "name": call.name, "arguments": arguments}
         return {"id": turn.id_of(call), "type": "function", "function": body, **native}
 
     def _add_own(self, part: Part) -> bool:
@@ -119,8 +120,8 @@ class _Message:
             self.more["audio"] = {"id": part.id}
             return True
         url = part.url or f"data:{part.media_type};base64,{base64_of(part)}"
-        holder: dict[str, Any] | None = native.get("image_url")
-        image: dict[str, Any] = {**native, "image_url": {**holder, "url": url} if holder is not None else url}
+        holder = native.get("image_url")
+        image: dict[str, Any] = {**native, "image_url": {**holder, "url": url} if isinstance(holder, dict) else url}
         if name == "images":
             self.more.setdefault("images", []).append(image)
         else:
@@ -128,9 +129,7 @@ class _Message:
         return True
 
     def _add_reasoning(self, part: ReasoningPart, native: dict[str, Any], name: int | str) -> None:
-        kind: object = native.get("type", "")
-        if not isinstance(kind, str):
-            kind = "reasoning.text"  # whatever the field holds, the text goes back
+        kind = string_in(native, "type") or "reasoning.text"  # whatever the field holds, the text goes back
         if name == "thinking":
             self._add_element({"type": "thinking", "thinking": [{"type": "text", "text": part.text}], **native})
         elif name == "thinking_blocks" or kind == "redacted_thinking":

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Final, cast, final
 
 from .._calls import ToolCall
 from .._parts import FilePart, ReasoningPart, RefusalPart, SourcePart, TextPart, ToolResultPart, native_in
-from .turn import plain_copy, result_text
+from .turn import plain_copy, result_text, string_in
 
 if TYPE_CHECKING:
     from .._parts import Citation, Part
@@ -119,7 +119,7 @@ def _written(turn: Turn, item: _Item) -> dict[str, Any] | None:
     if native is None or "type" not in native:
         turn.lose(number, _kind_of(part), "only the provider that made it knows what to do with it")
         return None
-    if not part.is_complete and native.get("status") in (None, *RUNNING):
+    if not part.is_complete and string_in(native, "status") in {None, *RUNNING}:
         turn.lose(number, "incomplete_part", NOT_ENDED)
         return None
     if isinstance(part, FilePart) and part.is_complete and native.get("status") != "failed" and "result" not in native:
@@ -129,9 +129,7 @@ def _written(turn: Turn, item: _Item) -> dict[str, Any] | None:
 
 def _type_of(turn: Turn, part: Part) -> str | None:
     """Return the type of the provider's own item; None if the part has no such item."""
-    native = native_in(part)
-    kind = native.get("type") if turn.is_own and native is not None else None
-    return kind if isinstance(kind, str) else None
+    return string_in(native_in(part), "type") if turn.is_own else None
 
 
 def _kind_of(part: Part) -> Lost:
@@ -163,7 +161,7 @@ def _leave_out_ids(turn: Turn, items: list[_Item]) -> None:
     for item in items:
         number, data = item.parts[0][0], item.data
         is_alone = turn.is_own and number > 0 and number - 1 not in sent
-        if is_alone and data is not None and "id" in data and data.get("type") in ID_IS_OPTIONAL:
+        if is_alone and data is not None and "id" in data and string_in(data, "type") in ID_IS_OPTIONAL:
             del data["id"]
             turn.lose(number, "id_changed", "the reasoning before it is not sent")
 
@@ -274,9 +272,7 @@ def _call(turn: Turn, number: int, call: ToolCall, native: dict[str, Any] | None
 
 def _has_ended(call: ToolCall, native: dict[str, Any] | None) -> bool:
     """Tell whether the call is whole. The provider's own calls also have results, and their arguments may be odd."""
-    status = None if native is None or call.kind != "server" else native.get("status")
-    if not isinstance(status, str):
-        return call.is_complete
+    status = None if native is None or call.kind != "server" else string_in(native, "status")
     return status in ENDED or (call.is_complete and status not in RUNNING)
 
 

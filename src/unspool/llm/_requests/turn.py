@@ -22,7 +22,19 @@ if TYPE_CHECKING:
     from .._deltas import FinishReason
     from .._parts import Part
 
-__all__ = ["CallResult", "Loss", "Lost", "RequestWriter", "Turn", "error_text", "plain_copy", "result_text"]
+__all__ = [
+    "CallResult",
+    "Loss",
+    "Lost",
+    "RequestWriter",
+    "Turn",
+    "error_text",
+    "plain_copy",
+    "record_in",
+    "result_text",
+    "string_in",
+    "taken_record",
+]
 
 Lost = Literal[
     "reasoning",
@@ -130,6 +142,25 @@ class RequestWriter(Protocol):
 def plain_copy(native: Mapping[str, object]) -> dict[str, Any]:
     """Return a deep copy of native fields."""
     return cast("dict[str, Any]", copy.deepcopy(dict(native)))
+
+
+def string_in(native: Mapping[str, object] | None, name: str) -> str | None:
+    """Return a native field that is a text; None if the provider sent something else, or nothing."""
+    value = None if native is None else native.get(name)
+    return value if isinstance(value, str) else None
+
+
+def record_in(native: Mapping[str, object] | None, name: str) -> dict[str, Any]:
+    """Return a native field that is an object; an empty one if the provider sent something else, or nothing."""
+    value = None if native is None else native.get(name)
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def taken_record(native: dict[str, Any], name: str) -> dict[str, Any]:
+    """Remove a native field, and return it if it is an object; otherwise an empty one."""
+    found = record_in(native, name)
+    native.pop(name, None)
+    return found
 
 
 def result_text(output: object) -> str:
