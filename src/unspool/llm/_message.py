@@ -88,7 +88,7 @@ from ._parts import (
     text_in,
 )
 from ._requests.registry import writer_for
-from ._requests.turn import CallResult, Turn, error_text
+from ._requests.turn import CallResult, Turn, error_text, plain_output
 from ._texts import NO_FOLD, NO_TEXT, TextFold
 
 if TYPE_CHECKING:
@@ -120,6 +120,10 @@ REASONING: Final = ("all", "needed", "none")
 NO_NUMBERS: Final = GrowingMap()
 NO_NATIVE: Final[dict[str, object]] = {}
 NO_PART: Final = -1
+SINGLE_TEXT: Final = (None, "openai-chat", "ollama")
+"""The formats in which all text of a message is one text."""
+APPROVAL: Final = "mcp_approval_request"
+"""The opaque part that asks the application for an approval."""
 CITATIONS: Final = frozenset({"citation", "citations"})
 
 
@@ -334,7 +338,7 @@ class MessageState:
         error = self._content_error
         if error is None or self._is_finished:
             return error
-        if self._config.tools or (self._has_blocks and self._answer is not None and self._answer.is_prose):
+        if self._config.tools or (self._has_texts and self._answer is not None and self._answer.is_prose):
             return None
         return error
 
@@ -473,7 +477,7 @@ class MessageState:
             if not isinstance(cast("object", index), int) or not 0 <= index < len(calls):
                 raise OptionsError(f"outputs must have calls of this message or their indexes as keys, not {key!r}")
             is_error = isinstance(output, BaseException)
-            told = error_text(output) if isinstance(output, BaseException) else output
+            told = error_text(output) if isinstance(output, BaseException) else plain_output(output)
             results.append(CallResult(calls[index], told, is_error))
         turn, writer = self._turn(format, "all")
         return writer.write_results(turn, results) if results else []
@@ -570,6 +574,11 @@ class MessageState:
     # ---- inside ----
 
     @property
+    def _has_texts(self) -> bool:
+        """The format can send several texts, of which a later one may be the structured output."""
+        return self._has_blocks or self._format not in SINGLE_TEXT
+
+    @property
     def _output(self) -> ToolCall | None:
         """The call that is the structured output."""
         return None if self._output_at == NO_PART else call_at(self._parts, self._output_at)
@@ -600,6 +609,8 @@ class MessageState:
         if isinstance(part, ToolCall):
             self._count_call(None, part, number)
             return
+        if isinstance(part, OpaquePart) and part.kind == APPROVAL:
+            self._app_calls += 1
         if is_numbered(part.block):
             self._places = self._places.put(part.block, number)
             self._has_blocks = True
@@ -647,7 +658,7 @@ class MessageState:
         before: Part | None = None
         for part in self.parts:
             if isinstance(part, TextPart) and has_text(part):
-                is_blank = answer.is_prose and _is_another_text(before, part)
+                is_blank = answer.is_prose and self._has_texts and _is_another_text(before, part)
                 answer = (blank if is_blank else answer).feed(part.text, quirks)
             before = part
         return answer
@@ -950,7 +961,7 @@ def _read_answer(state: MessageState, part: TextPart, added: str | None, quirks:
     elif added and not state._is_answer_stale:
         length = text_in(part).length
         is_first = is_new or length == len(added)
-        if is_first and answer.is_prose and _is_another_text(_before(state, part), part):
+        if is_first and state._has_texts and answer.is_prose and _is_another_text(_before(state, part), part):
             answer = cast("JSONDocument", state._config.answer)  # the text before is not JSON; this one may be
         state._answer = answer = answer.feed(added, quirks)
         state._content_error = answer.error(None, state._content_error)
@@ -1202,9 +1213,13 @@ def _usage(state: MessageState, delta: Usage) -> MessageState:
 
 
 def _finish(state: MessageState, delta: Finish) -> MessageState:
-    if delta == state._finish:
+    known = state._finish
+    if delta == known:
         return state
     state = state._fork()
+    if known is not None and known.reason not in GOOD_ENDS and delta.reason in GOOD_ENDS:
+        state._notes = state._notes.with_quirks([Quirk.FINISH_CONTRADICTS])
+        return state  # a message that was cut off stays so
     state._finish = delta
     state._failure = MessageError(Fault.GENERATION, code=delta.raw) if delta.reason == "error" else None
     if delta.reason == "other":

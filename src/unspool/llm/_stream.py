@@ -15,8 +15,9 @@ from .._errors import OptionsError
 from ._calls import GateStatus
 from ._changes import changed_calls, changes
 from ._config import MAX_PARTS, Config
-from ._deltas import Delta, Finish, Ignored, ProviderError, Usage
+from ._deltas import Delta, Finish, Ignored, MessageStart, ProviderError, Usage
 from ._diagnostics import Fault, MessageError
+from ._formats.chunks import string
 from ._formats.registry import deltas_for, detect
 from ._message import fail, finish, reduce_chunk, start, with_format
 from ._sources import ChunkDecoder, aclose_source, close_source, failure_of, items_of, refusal_of, status_of
@@ -44,6 +45,9 @@ if TYPE_CHECKING:
 
     OnReady = Callable[[ToolCall, Gate], object]
     OnChoiceReady = Callable[[int, ToolCall, Gate], object]
+
+DONE_FORMATS: Final = (None, "openai-chat")
+"""The formats that may end with ``[DONE]`` alone; the others have an event for the end."""
 
 __all__ = ["ChoiceStream", "MessageStream"]
 
@@ -94,6 +98,7 @@ class StateQueue:
         "_deltas",
         "_format",
         "_gates",
+        "_has_begun",
         "_payloads",
         "_status",
         "_unread",
@@ -109,6 +114,7 @@ class StateQueue:
     def __init__(self, config: Config, format: str | None, status: int) -> None:
         self._deltas = None if format is None else deltas_for(format)
         self._format = format
+        self._has_begun = False
         self._payloads = ChunkDecoder()
         self._status = status  # of an HTTP response that is an error instead of a stream
         self._unread: list[bytes] = []  # the body of such a response
@@ -159,7 +165,7 @@ class StateQueue:
             self._read(chunk)
         self._ensure_message()
         for choice, state in self.latest.items():
-            if self._payloads.is_done and state.finish_reason is None:
+            if self._payloads.is_done and state.finish_reason is None and self._format in DONE_FORMATS:
                 self._add(choice, reduce_chunk(state, [Finish("stop", "[DONE]", choice)]))
         for choice, state in self.latest.items():
             self._add(choice, finish(state))
@@ -206,7 +212,14 @@ class StateQueue:
             self._format = name
             for choice, state in self.latest.items():
                 self.latest[choice] = with_format(state, name)
-        self._reduce(self._deltas(chunk))
+        deltas = self._deltas(chunk)
+        if not self._has_begun:
+            self._has_begun = True
+            if self._format == "openai-chat":  # its reader names the message only where there is a role or an end
+                named, model = string(chunk, "id") or None, string(chunk, "model") or None
+                if named is not None or model is not None:
+                    deltas = [MessageStart(None, named, model, self.config.choice), *deltas]
+        self._reduce(deltas)
 
     def _reduce(self, deltas: list[Delta]) -> None:
         """Add the states after the deltas of one chunk."""
@@ -240,9 +253,10 @@ class StateQueue:
         before = self._watched.get(state.choice)
         self._watched[state.choice] = state
         watches = self._watches.setdefault(state.choice, [])
-        calls = list(state.tool_calls)
         if before is not None and len(watches) == len(self._gates):
             calls = changed_calls(before, state)
+        else:
+            calls = list(state.tool_calls)
         watches += [GateWatch(*gate) for gate in self._gates[len(watches) :]]
         return [(watch.callback, call, gate) for watch in watches for call, gate in watch.settled(calls)]
 

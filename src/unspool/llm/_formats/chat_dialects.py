@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 DIALECT_FIELDS: Final = frozenset({
-    *("annotations", "audio", "context", "executed_tools", "images", "provider_specific_fields"),
+    *("annotations", "audio", "context", "executed_tools", "extra_content", "images", "provider_specific_fields"),
     *("reasoning_details", "reasoning_opaque", "reasoning_signature", "thinking_blocks"),
 })  # fmt: skip
 """The fields of a delta that this module reads."""
@@ -138,6 +138,8 @@ def _thinking_block(found: list[Delta], block: object, at: int) -> str:
     text, signature = string(block, "thinking") or "", string(block, "signature") or None
     if text:
         found.append(ReasoningDelta(text, THINKING_BLOCKS, False, at))
+    elif signature is not None:  # it may come alone
+        found.append(PartStart(ReasoningPart(block=THINKING_BLOCKS), at))
     if text or signature is not None:
         found.append(PartData("signature" if signature else "", signature, THINKING_BLOCKS, native, at))
     if signature is not None:
@@ -206,6 +208,9 @@ def add_dialects(found: list[Delta], delta: object, at: int) -> None:
         native: dict[str, object] = {"reasoning_opaque": opaque}
         found.append(PartStart(ReasoningPart("", None, opaque, False, None, True, native, ("reasoning_opaque",)), at))
     _add_specific_fields(found, get(delta, "provider_specific_fields"), at)
+    extra = plain(get(delta, "extra_content"))
+    if says(extra):
+        found.append(MessageData("extra_content", extra, at))
     context = get(delta, "context")
     if says(context):
         for place, source in enumerate(items(context, "citations")):

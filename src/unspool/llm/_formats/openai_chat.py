@@ -234,7 +234,8 @@ def _add_choice(found: list[Delta], chunk: object, choice: object) -> None:
     begin = len(found)
     is_quiet = _has_only(choice, QUIET_CHOICE)
     message = get(choice, "delta")
-    is_whole = not is_quiet and not is_record(message) and is_record(get(choice, "message"))
+    is_whole = not is_quiet and is_record(get(choice, "message")) and _is_whole_body(chunk, message)
+    is_repeated = is_whole and is_record(message)
     if is_whole:
         message = get(choice, "message")
     role: str | None = None
@@ -243,6 +244,11 @@ def _add_choice(found: list[Delta], chunk: object, choice: object) -> None:
         if role:
             found.append(MessageStart(role, string(chunk, "id") or None, string(chunk, "model") or None, at))
         _add_delta(found, message, at, is_whole)
+        if is_repeated:  # the text may be that of the deltas before
+            for place in range(begin, len(found)):
+                each = found[place]
+                if isinstance(each, TextDelta):
+                    found[place] = TextDelta(each.text, (), True, at)
     elif says(message):
         found.append(Ignored("delta"))
     elif not is_quiet:
@@ -255,6 +261,14 @@ def _add_choice(found: list[Delta], chunk: object, choice: object) -> None:
             found.insert(begin, MessageStart(None, named, model, at))
     if not is_quiet:
         _add_beside(found, choice, at)
+
+
+def _is_whole_body(chunk: object, delta: object) -> bool:
+    """Tell whether the message of a choice counts: some servers add a delta to it that has no text."""
+    if not is_record(delta):
+        return True
+    is_body = string(chunk, "object") == "chat.completion"
+    return is_body and not says(get(delta, "content")) and not says(get(delta, "tool_calls"))
 
 
 def _add_beside(found: list[Delta], choice: object, at: int) -> None:

@@ -151,6 +151,7 @@ ENDS: Final[dict[str, FinishReason]] = {
     "failed": "error",
     "cancelled": "cancelled",
 }
+STILL_RUNNING: Final = frozenset({"queued", "in_progress"})
 LAST: Final = frozenset({f"response.{status}" for status in ENDS})
 SILENT: Final = frozenset({"keepalive", "response.reasoning_summary_part.done"})
 # News about items that other events bring whole.
@@ -536,22 +537,24 @@ def _citation(annotation: dict[str, object]) -> Citation:
 def _end(response: object, status: str) -> list[Delta]:
     """Return the deltas of the response at the end of the stream."""
     own = string(response, "status")
-    if status == "completed" and own in ENDS:
-        status = own  # an event that contradicts its response promises too much
+    raw = status
+    if status == "completed" and own is not None and own != status:
+        status, raw = own if own in ENDS else "incomplete", own  # an event that contradicts its response
     found: list[Delta] = []
     ids = tuple([string(item, "id") for item in items(response, "output")])
     if ids:
         found.append(Recount(ids))
     found += _items(response, is_done=True)
-    return [*found, *_finish(response, status), *_fields(response)]
+    return [*found, *_finish(response, status, raw), *_fields(response)]
 
 
 def _whole(response: object) -> list[Delta]:
     """Return the deltas of a response that was not streamed. One that still runs has no end."""
     status = string(response, "status") or "completed"
-    if status not in ENDS:
+    if status in STILL_RUNNING:
         return [*_items(response, is_done=False), *_fields(response)]
-    return [*_items(response, is_done=True), *_finish(response, status), *_fields(response)]
+    known = status if status in ENDS else "incomplete"
+    return [*_items(response, is_done=True), *_finish(response, known, status), *_fields(response)]
 
 
 def _items(response: object, is_done: bool) -> list[Delta]:
@@ -561,13 +564,13 @@ def _items(response: object, is_done: bool) -> list[Delta]:
     return found
 
 
-def _finish(response: object, status: str) -> list[Delta]:
-    reason, raw = ENDS[status], status
+def _finish(response: object, status: str, raw: str) -> list[Delta]:
+    reason = ENDS[status]
     if status == "completed":
         if any(map(_is_for_application, items(response, "output"))):
             reason = "tool_calls"
     elif status == "incomplete":
-        raw = string(get(response, "incomplete_details"), "reason") or status
+        raw = string(get(response, "incomplete_details"), "reason") or raw
         reason = REASONS.get(raw, "other")
     counted = get(response, "usage")
     read, written = number(counted, "input_tokens"), number(counted, "output_tokens")

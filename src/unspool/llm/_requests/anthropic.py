@@ -135,7 +135,7 @@ def _thinking(turn: Turn, number: int, part: ReasoningPart, block: dict[str, Any
     if not part.signature and (block is None or number == turn.parts[-1][0]):
         turn.lose(number, "unsigned_reasoning", "the thinking was cut off before its signature")
         return None
-    block = {"type": "thinking"} if block is None else block
+    block = {"type": "thinking", **(block or {})}
     block["thinking"] = part.text
     if part.signature:
         block["signature"] = part.signature

@@ -9,6 +9,7 @@ Text, reasoning and arguments go back as they arrived.
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any, Final, final
 
 from .._calls import ToolCall
@@ -21,7 +22,7 @@ from .flat import (
     lose_signature,
     sent_results,
 )
-from .turn import string_in, taken_record
+from .turn import taken_record
 
 if TYPE_CHECKING:
     from .._parts import Part
@@ -129,7 +130,9 @@ class _Message:
         return True
 
     def _add_reasoning(self, part: ReasoningPart, native: dict[str, Any], name: int | str) -> None:
-        kind = string_in(native, "type") or "reasoning.text"  # whatever the field holds, the text goes back
+        kind: object = native.get("type", "")
+        if not isinstance(kind, str):
+            kind = "reasoning.text"  # whatever the field holds, the text goes back
         if name == "thinking":
             self._add_element({"type": "thinking", "thinking": [{"type": "text", "text": part.text}], **native})
         elif name == "thinking_blocks" or kind == "redacted_thinking":
@@ -162,6 +165,8 @@ class _Message:
         elif said or not (self.calls or self.refusals or "audio" in self.more):
             content = "".join(said)
         message: dict[str, Any] = {"role": "assistant", "content": content, **self.reasoning, **self.more}
+        if self.turn.is_own and "extra_content" in self.turn.native:
+            message["extra_content"] = copy.deepcopy(self.turn.native["extra_content"])
         if self.refusals:
             message["refusal"] = "".join(self.refusals)
         if self.calls:

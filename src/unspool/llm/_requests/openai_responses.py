@@ -119,7 +119,7 @@ def _written(turn: Turn, item: _Item) -> dict[str, Any] | None:
     if native is None or "type" not in native:
         turn.lose(number, _kind_of(part), "only the provider that made it knows what to do with it")
         return None
-    if not part.is_complete and string_in(native, "status") in {None, *RUNNING}:
+    if not part.is_complete and native.get("status") in (None, *RUNNING):
         turn.lose(number, "incomplete_part", NOT_ENDED)
         return None
     if isinstance(part, FilePart) and part.is_complete and native.get("status") != "failed" and "result" not in native:

@@ -30,6 +30,7 @@ __all__ = [
     "Turn",
     "error_text",
     "plain_copy",
+    "plain_output",
     "record_in",
     "result_text",
     "string_in",
@@ -166,6 +167,11 @@ def taken_record(native: dict[str, Any], name: str) -> dict[str, Any]:
 def result_text(output: object) -> str:
     """Return the output of a tool as text: a text as it is, another value as JSON."""
     return output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, default=str)
+
+
+def plain_output(output: object) -> object:
+    """Return the output of a tool as plain JSON data; values that JSON does not have become text."""
+    return output if isinstance(output, str) else json.loads(json.dumps(output, ensure_ascii=False, default=str))
 
 
 def error_text(error: BaseException) -> str:
