@@ -22,6 +22,7 @@ A dict as the result of the last five is merged into the item, unless it has the
 
 from __future__ import annotations
 
+import base64
 import copy
 import hashlib
 import json
@@ -123,7 +124,10 @@ def _written(turn: Turn, item: _Item) -> dict[str, Any] | None:
         turn.lose(number, "incomplete_part", NOT_ENDED)
         return None
     if isinstance(part, FilePart) and part.is_complete and native.get("status") != "failed" and "result" not in native:
-        native["result"] = part.data  # an image that failed may still have a preview
+        data = part.data
+        native["result"] = (
+            base64.b64encode(data).decode() if isinstance(data, bytes) else data
+        )  # an image that failed may still have a preview
     return native
 
 
