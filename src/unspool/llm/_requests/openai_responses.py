@@ -22,7 +22,6 @@ A dict as the result of the last five is merged into the item, unless it has the
 
 from __future__ import annotations
 
-import base64
 import copy
 import hashlib
 import json
@@ -30,6 +29,7 @@ from typing import TYPE_CHECKING, Any, Final, cast, final
 
 from .._calls import ToolCall
 from .._parts import FilePart, ReasoningPart, RefusalPart, SourcePart, TextPart, ToolResultPart, native_in
+from .flat import base64_of
 from .turn import plain_copy, result_text, string_in
 
 if TYPE_CHECKING:
