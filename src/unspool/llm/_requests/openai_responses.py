@@ -124,10 +124,7 @@ def _written(turn: Turn, item: _Item) -> dict[str, Any] | None:
         turn.lose(number, "incomplete_part", NOT_ENDED)
         return None
     if isinstance(part, FilePart) and part.is_complete and native.get("status") != "failed" and "result" not in native:
-        data = part.data
-        native["result"] = (
-            base64.b64encode(data).decode() if isinstance(data, bytes) else data
-        )  # an image that failed may still have a preview
+        native["result"] = base64_of(part)  # an image that failed may still have a preview
     return native
 
 
