@@ -1028,7 +1028,9 @@ def _changed(state: MessageState, number: int, part: Part) -> MessageState:
 def _replaced(state: MessageState, number: int, part: Part) -> MessageState:
     """Return a state in which an empty part has become one of another kind."""
     parts = list(state.parts)
-    parts[number] = part.with_data("", None, merged(native_in(parts[number]), native_in(part)))
+    known = parts[number]
+    newer = part.with_data("", None, merged(native_in(known), native_in(part)))
+    parts[number] = newer.ended() if known.is_complete and not newer.is_complete else newer
     state = state._fork()
     state._parts, state._places = NO_PARTS, NO_NUMBERS
     state._content, state._reasoning, state._refusal = NO_FOLD, NO_FOLD, NO_FOLD

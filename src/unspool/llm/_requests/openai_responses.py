@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, Final, cast, final
 
 from .._calls import ToolCall
 from .._parts import FilePart, ReasoningPart, RefusalPart, SourcePart, TextPart, ToolResultPart, native_in
+from .flat import base64_of
 from .turn import plain_copy, result_text, string_in
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def _written(turn: Turn, item: _Item) -> dict[str, Any] | None:
         turn.lose(number, "incomplete_part", NOT_ENDED)
         return None
     if isinstance(part, FilePart) and part.is_complete and native.get("status") != "failed" and "result" not in native:
-        native["result"] = part.data  # an image that failed may still have a preview
+        native["result"] = base64_of(part)  # an image that failed may still have a preview
     return native
 
 
