@@ -801,7 +801,9 @@ def test_a_model_that_failed() -> None:
     assert state.error is not None
     assert (state.error.fault, state.error.code) == (Fault.GENERATION, "MALFORMED_FUNCTION_CALL")
     assert finish(state).error is state.error
-    assert reduce(state, Finish("stop")).error is None
+    again = reduce(state, Finish("stop"))
+    assert again.error is state.error  # a message that failed stays so
+    assert (again.finish_reason, codes(again)) == ("error", [(Quirk.FINISH_CONTRADICTS, None)])
 
 
 def test_a_text_that_ends_too_early() -> None:

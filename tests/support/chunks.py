@@ -369,6 +369,7 @@ CHAT: Examples = {
     "thinking block ends": (
         chat({"thinking_blocks": [{"type": "thinking", "thinking": "", "signature": "sig"}]}),
         [
+            PartStart(ReasoningPart(block=("thinking_blocks",))),
             PartData("signature", "sig", ("thinking_blocks",), {"type": "thinking", "signature": "sig"}),
             BlockEnd(block=("thinking_blocks",)),
         ],

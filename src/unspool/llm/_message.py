@@ -1347,7 +1347,7 @@ def _end_parts(state: MessageState, cut_off: Fault | None) -> None:
         if isinstance(part, ToolCall):
             ended.append(closed(part, options))
         else:
-            if isinstance(part, WrittenPart):
+            if isinstance(part, WrittenPart) and not part.is_complete:
                 text = text_in(part).compacted()
                 part = part if text is text_in(part) else part.with_text(text)
             ended.append(part if cut_off is not None or part.is_complete else part.ended())

@@ -206,7 +206,7 @@ class TextPart(WrittenPart):
         """Return the part, whole."""
         if self.is_complete == is_complete:
             return self
-        return TextPart(self._text, self.citations, self.id, is_complete, self._native, self.block)
+        return TextPart(self._text.compacted(), self.citations, self.id, is_complete, self._native, self.block)
 
     def over(self, older: Part) -> TextPart:
         """Return this part with the fields of `older` where it has none."""
@@ -291,7 +291,7 @@ class ReasoningPart(WrittenPart):
         return (
             self
             if self.is_complete == is_complete
-            else self._with(self._text, is_complete, self._native, self.sections)
+            else self._with(self._text.compacted(), is_complete, self._native, self.sections)
         )
 
     def over(self, older: Part) -> ReasoningPart:
@@ -372,7 +372,7 @@ class RefusalPart(WrittenPart):
         """Return the part, whole."""
         if self.is_complete == is_complete:
             return self
-        return RefusalPart(self._text, self.id, is_complete, self._native, self.block)
+        return RefusalPart(self._text.compacted(), self.id, is_complete, self._native, self.block)
 
     def over(self, older: Part) -> RefusalPart:
         """Return this part with the fields of `older` where it has none."""

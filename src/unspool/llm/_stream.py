@@ -15,7 +15,7 @@ from .._errors import OptionsError
 from ._calls import GateStatus
 from ._changes import changed_calls, changes
 from ._config import MAX_PARTS, Config
-from ._deltas import Delta, Finish, Ignored, MessageStart, ProviderError, Usage
+from ._deltas import Delta, Finish, Ignored, MessageData, MessageStart, ProviderError, Usage
 from ._diagnostics import Fault, MessageError
 from ._formats.chunks import string
 from ._formats.registry import deltas_for, detect
@@ -98,7 +98,7 @@ class StateQueue:
         "_deltas",
         "_format",
         "_gates",
-        "_has_begun",
+        "_named",
         "_payloads",
         "_status",
         "_unread",
@@ -114,7 +114,7 @@ class StateQueue:
     def __init__(self, config: Config, format: str | None, status: int) -> None:
         self._deltas = None if format is None else deltas_for(format)
         self._format = format
-        self._has_begun = False
+        self._named: set[int] = set()  # the choices whose id and model are known
         self._payloads = ChunkDecoder()
         self._status = status  # of an HTTP response that is an error instead of a stream
         self._unread: list[bytes] = []  # the body of such a response
@@ -213,12 +213,8 @@ class StateQueue:
             for choice, state in self.latest.items():
                 self.latest[choice] = with_format(state, name)
         deltas = self._deltas(chunk)
-        if not self._has_begun:
-            self._has_begun = True
-            if self._format == "openai-chat":  # its reader names the message only where there is a role or an end
-                named, model = string(chunk, "id") or None, string(chunk, "model") or None
-                if named is not None or model is not None:
-                    deltas = [MessageStart(None, named, model, self.config.choice), *deltas]
+        if self._format == "openai-chat" and not self._is_named:
+            deltas = [*self._names(chunk, deltas), *deltas]
         self._reduce(deltas)
 
     def _reduce(self, deltas: list[Delta]) -> None:
@@ -227,6 +223,24 @@ class StateQueue:
         state = reduce_chunk(self.latest[choice], deltas)
         self._add(choice, state)
         self.is_over = state.is_finished
+
+    @property
+    def _is_named(self) -> bool:
+        """Every message to come has its id and model."""
+        return bool(self._named)
+
+    def _names(self, chunk: object, deltas: list[Delta]) -> list[Delta]:
+        """Return the starts of the messages that begin in this chunk: its reader names them only with their role."""
+        found: list[Delta] = []
+        named, model = string(chunk, "id") or None, string(chunk, "model") or None
+        for choice in {getattr(delta, "choice", None): None for delta in deltas if not isinstance(delta, MessageData)}:
+            if isinstance(choice, int) and self._is_read(choice) and choice not in self._named:
+                self._named.add(choice)
+                found.append(MessageStart(None, named, model, choice))
+        return found if named is not None or model is not None else []
+
+    def _is_read(self, choice: int) -> bool:
+        return choice == self.config.choice
 
     def _ensure_message(self) -> None:
         """Make sure that there is a message to end."""
@@ -300,6 +314,13 @@ class ChoiceQueue(StateQueue):
                 found.setdefault(other, []).append(shared)
             self._keep(shared)
         return found
+
+    @property
+    def _is_named(self) -> bool:
+        return False
+
+    def _is_read(self, choice: int) -> bool:
+        return choice >= 0
 
     def _begin(self, choice: int) -> list[Delta]:
         """Begin a choice. Return the earlier deltas that belong to it too."""

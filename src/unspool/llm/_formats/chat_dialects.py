@@ -208,9 +208,10 @@ def add_dialects(found: list[Delta], delta: object, at: int) -> None:
         native: dict[str, object] = {"reasoning_opaque": opaque}
         found.append(PartStart(ReasoningPart("", None, opaque, False, None, True, native, ("reasoning_opaque",)), at))
     _add_specific_fields(found, get(delta, "provider_specific_fields"), at)
-    extra = plain(get(delta, "extra_content"))
+    extra = get(delta, "extra_content")
     if says(extra):
-        found.append(MessageData("extra_content", extra, at))
+        copy = plain(extra)
+        found.append(Ignored("extra_content") if copy is MISSING else MessageData("extra_content", copy, at))
     context = get(delta, "context")
     if says(context):
         for place, source in enumerate(items(context, "citations")):
