@@ -700,7 +700,7 @@ def test_law_19_an_error_is_certain(name: str, deltas: list[Delta]) -> None:
     The last finish reason counts: another one after "error" takes the error back.
     """
     states = states_after(
-        [each for each in deltas if each != Finish("error", getattr(each, "raw", None))], CONFIGS[name]
+        [each for each in deltas if not (isinstance(each, Finish) and each.reason == "error")], CONFIGS[name]
     )
     for before, after_it in pairwise(states):
         if name == "answer and tools":

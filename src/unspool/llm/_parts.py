@@ -505,8 +505,10 @@ class FilePart(Part):
 
     def __eq__(self, other: object) -> bool:
         # Versions of one file share their pieces: comparing those would cost as much as the file for every piece.
-        if not isinstance(other, FilePart) or self._pieces is not other._pieces:
-            return super().__eq__(other)
+        if not isinstance(other, FilePart):
+            return NotImplemented
+        if self._pieces is not other._pieces:
+            return self._fields() == other._fields()
         if self._size != other._size or self._transcript.length != other._transcript.length:
             return False
         mine = (self.media_type, self.url, self.file_id, self.name, self.id, self.is_complete, self.block)
