@@ -180,7 +180,7 @@ class GeminiTurnWriter:
                 fields["args"] = arguments
             self._add({**block, "functionCall": {**record_in(block, "functionCall"), **fields}})
         elif "executableCode" in block:
-            code: dict[str, Any] = arguments if isinstance(arguments, dict) else {}
+            code = cast("dict[str, Any]", arguments) if isinstance(arguments, dict) else {}
             self._add({**block, "executableCode": {**record_in(block, "executableCode"), **code, **named}})
         else:
             known = record_in(block, "toolCall") or {"toolType": (call.name or "").upper()}
