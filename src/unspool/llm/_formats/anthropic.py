@@ -98,7 +98,7 @@ def deltas(chunk: object) -> list[Delta]:
     kind = string(chunk, "type") or "chunk"
     if kind == "content_block_delta":
         found = _delta(chunk)
-        return found + leftovers(chunk, OF_DELTA, ()) if has_more(chunk, 3) else found
+        return found + leftovers(chunk, OF_DELTA, ()) if has_more(chunk, OF_DELTA) else found
     if kind == "content_block_start":
         place = block(chunk, "index")
         return _start(get(chunk, "content_block"), index(chunk, "index"), place) + leftovers(chunk, OF_START, ())
@@ -245,7 +245,7 @@ def _delta(chunk: object) -> list[Delta]:
         return [PartData("", None, place, native(delta, {"type"}))]
     else:
         return [Ignored(kind)]
-    return found + leftovers(delta, OF_PIECES[kind], ()) if has_more(delta, 2) else found
+    return found + leftovers(delta, OF_PIECES[kind], ()) if has_more(delta, OF_PIECES[kind]) else found
 
 
 def _usage(source: object, is_later: bool = False) -> list[Delta]:

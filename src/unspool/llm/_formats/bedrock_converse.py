@@ -64,6 +64,7 @@ EXCEPTION: Final = "Exception"
 FILES: Final = frozenset({"image", "audio", "video"})
 
 # The fields that are read. "p" is padding, which hides the length of an event.
+OF_TEXT: Final = frozenset({"text"})
 OF_DELTA: Final = frozenset({"contentBlockIndex", "delta", "p"})
 OF_START: Final = frozenset({"contentBlockIndex", "start", "p"})
 OF_STOP: Final = frozenset({"contentBlockIndex", "p"})
@@ -251,9 +252,9 @@ def _delta(event: object) -> list[Delta]:
     delta = get(event, "delta")
     place = block(event, "contentBlockIndex")
     found = block_text(TextDelta, delta, "text", place)
-    if not found or has_more(delta, 1):  # a text has nothing else
+    if not found or has_more(delta, OF_TEXT):  # a text has nothing else
         found += _other_delta(event, delta, place)
-    if has_more(event, 2):
+    if has_more(event, OF_DELTA):
         found += leftovers(event, OF_DELTA, ())
     return found
 
