@@ -24,6 +24,7 @@ from .chunks import (
     failure,
     finish,
     get,
+    has_just,
     has_more,
     index,
     is_record,
@@ -76,6 +77,13 @@ OF_MESSAGE_STOP: Final = frozenset({"type", "message"})
 OF_MESSAGE_DELTA: Final = frozenset({"type", "delta", "usage"})
 OF_MESSAGE: Final = frozenset({"type", "id", "role", "model", "content", "stop_reason", "usage"})
 OF_TEXT: Final = frozenset({"text", "citations", "parsed_output"})
+PIECES: Final = {
+    "text_delta": "text",
+    "thinking_delta": "thinking",
+    "input_json_delta": "partial_json",
+    "signature_delta": "signature",
+    "citations_delta": "citation",
+}
 OF_PIECES: Final[dict[str, frozenset[str]]] = {
     "text_delta": frozenset({"type", "text"}),
     "thinking_delta": frozenset({"type", "thinking", "estimated_tokens"}),  # the estimate is for progress bars
@@ -98,6 +106,8 @@ def deltas(chunk: object) -> list[Delta]:
     kind = string(chunk, "type") or "chunk"
     if kind == "content_block_delta":
         found = _delta(chunk)
+        if has_just(chunk, 3, "index", "delta"):  # and its type
+            return found
         return found + leftovers(chunk, OF_DELTA, ()) if has_more(chunk, OF_DELTA) else found
     if kind == "content_block_start":
         place = block(chunk, "index")
@@ -245,6 +255,8 @@ def _delta(chunk: object) -> list[Delta]:
         return [PartData("", None, place, native(delta, {"type"}))]
     else:
         return [Ignored(kind)]
+    if has_just(delta, 2, "type", PIECES[kind]):
+        return found
     return found + leftovers(delta, OF_PIECES[kind], ()) if has_more(delta, OF_PIECES[kind]) else found
 
 

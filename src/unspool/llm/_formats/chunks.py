@@ -31,6 +31,7 @@ __all__ = [
     "failure",
     "finish",
     "get",
+    "has_just",
     "has_more",
     "index",
     "is_record",
@@ -371,6 +372,14 @@ def failure(error: object, code: str | None = None) -> list[Delta]:
 def leftovers(source: object, read: Collection[str], known: Collection[str]) -> list[Delta]:
     """Make an `Ignored` for each field that was not read and carries information."""
     return [Ignored(name, name in known) for name in names(source) if name not in read and says(get(source, name))]
+
+
+def has_just(source: object, size: int, one: str, other: str) -> bool:
+    """Tell whether a dict has this number of fields, among them these two. The caller has read all others."""
+    if type(source) is not dict:
+        return False
+    fields = cast("dict[str, object]", source)
+    return len(fields) == size and one in fields and other in fields
 
 
 def has_more(source: object, expected: frozenset[str]) -> bool:
