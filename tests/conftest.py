@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # No deadline: whether a reading is quick enough is for the tests that measure it, not for a busy machine.
 # The same examples in each run: what fails, fails for everybody. `make test-long` and `make fuzz` try new ones.
 settings.register_profile("default", deadline=None, max_examples=100, print_blob=True, derandomize=True)
-settings.register_profile("quick", settings.get_profile("default"), max_examples=15)
+settings.register_profile("quick", settings.get_profile("default"), max_examples=25)
 settings.register_profile("brief", settings.get_profile("default"), max_examples=10)
 settings.register_profile("long", settings.get_profile("default"), max_examples=5000, derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

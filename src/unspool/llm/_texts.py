@@ -111,7 +111,7 @@ NO_TEXT: Final = TextVersion([], 0, 0, None)
 class TextFold:
     """The texts of all parts of one kind as one text: the parts before the last one, and the number of the last one.
 
-    `before` is None if a part before the last one has changed: then only the parts themselves have the text.
+    A change in a part before the last one sets `before` to None: then only the parts themselves have the text.
     """
 
     __slots__ = ("before", "last")
