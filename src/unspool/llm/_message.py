@@ -88,7 +88,7 @@ from ._parts import (
     text_in,
 )
 from ._requests.registry import writer_for
-from ._requests.turn import CallResult, Turn, error_text, plain_output
+from ._requests.turn import Turn, call_results
 from ._texts import NO_FOLD, NO_TEXT, TextFold
 
 if TYPE_CHECKING:
@@ -464,21 +464,13 @@ class MessageState:
         writer.write_turn(turn)
         return tuple(turn.losses)
 
-    def tool_results(self, outputs: Mapping[ToolCall | int, object], format: str | None = None) -> list[dict[str, Any]]:
+    def tool_results(self, outputs: Mapping[Any, object], format: str | None = None) -> list[dict[str, Any]]:
         """Return the results of the calls for the next request, to append after `as_messages`.
 
-        `outputs` maps each call, or its index, to the output of the tool: a text, or a value that is written as JSON.
-        An exception as the output tells the model that the tool failed.
+        `outputs` maps each call, its index or its id to the output of the tool: a text, or a value that is written as
+        JSON. An exception as the output tells the model that the tool failed.
         """
-        calls = self.tool_calls
-        results: list[CallResult] = []
-        for key, output in outputs.items():
-            index = key.index if isinstance(key, ToolCall) else key
-            if not isinstance(cast("object", index), int) or not 0 <= index < len(calls):
-                raise OptionsError(f"outputs must have calls of this message or their indexes as keys, not {key!r}")
-            is_error = isinstance(output, BaseException)
-            told = error_text(output) if isinstance(output, BaseException) else plain_output(output)
-            results.append(CallResult(calls[index], told, is_error))
+        results = call_results(self.tool_calls, outputs)
         turn, writer = self._turn(format, "all")
         return writer.write_results(turn, results) if results else []
 

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, cast, final
 
+from ..._errors import OptionsError
 from ..._missing import MISSING
-from .._calls import plain_arguments
+from .._calls import ToolCall, plain_arguments
 from .._parts import native_in
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from .._calls import ToolCall
     from .._deltas import FinishReason
     from .._parts import Part
 
@@ -28,9 +27,8 @@ __all__ = [
     "Lost",
     "RequestWriter",
     "Turn",
-    "error_text",
+    "call_results",
     "plain_copy",
-    "plain_output",
     "record_in",
     "result_text",
     "string_in",
@@ -169,11 +167,28 @@ def result_text(output: object) -> str:
     return output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, default=str)
 
 
-def plain_output(output: object) -> object:
-    """Return the output of a tool as plain JSON data; values that JSON does not have become text."""
-    return output if isinstance(output, str) else json.loads(json.dumps(output, ensure_ascii=False, default=str))
+def call_results(calls: tuple[ToolCall, ...], outputs: Mapping[Any, object]) -> list[CallResult]:
+    """Return the results for outputs by call, index or id. Raise `OptionsError` for other keys and other outputs."""
+    if not isinstance(cast("object", outputs), Mapping):
+        raise OptionsError(f"outputs must be a mapping from calls to their outputs, not {type(outputs).__name__}")
+    known: dict[object, ToolCall] = {call.id: call for call in calls if call.id is not None}
+    known |= {call.index: call for call in calls}
+    results: list[CallResult] = []
+    for key, output in outputs.items():
+        name = key.index if isinstance(key, ToolCall) else key
+        if not isinstance(name, (int, str)) or isinstance(name, bool) or name not in known:
+            raise OptionsError(f"outputs must have calls of this message, their indexes or ids as keys, not {key!r}")
+        results.append(_result(known[name], output))
+    return results
 
 
-def error_text(error: BaseException) -> str:
-    """Return an exception as text for the model."""
-    return str(error) or type(error).__name__
+def _result(call: ToolCall, output: object) -> CallResult:
+    if isinstance(output, BaseException):
+        return CallResult(call, str(output) or type(output).__name__, True)
+    if isinstance(output, str):
+        return CallResult(call, output)
+    try:
+        text = json.dumps(output, ensure_ascii=False, allow_nan=False, default=str)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise OptionsError(f"the output of call {call.index} ({call.name}) is not JSON: {error}") from None
+    return CallResult(call, json.loads(text))
