@@ -38,7 +38,8 @@ unexport PYTHONDONTWRITEBYTECODE
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help demo studio test test-fast test-compiled test-pure test-peers test-long test-all check coverage mutation fuzz bench bench-check docs clean
+.PHONY: help demo studio test test-fast test-compiled test-pure test-peers test-long test-all check coverage mutation fuzz bench bench-check docs
+.PHONY: test-sanitized lock dist dist-check test-dist sbom clean
 
 help:
 	@echo "make demo           watch a recorded answer grow, then see when each field became usable"
@@ -57,6 +58,12 @@ help:
 	@echo "make bench          the benchmarks, next to the peers"
 	@echo "make bench-check    the same; fails where a goal is missed"
 	@echo "make docs           the documentation, into site/"
+	@echo "make test-sanitized the tests of the core on a build with the address and undefined-behaviour sanitizers"
+	@echo "make dist           the published files, into dist/, built with locked tools"
+	@echo "make dist-check     build them twice, in two folders, and compare"
+	@echo "make test-dist      install the wheel of make dist in a new environment and run the tests of the source archive"
+	@echo "make sbom           the software bill of materials, dist/sbom.json"
+	@echo "make lock           resolve the build tools into build_tools/locked/*.txt"
 	@echo "make clean          remove .venv and everything made"
 
 # ---- the environment: a stamp for each thing that is in it ------------------------------------------
@@ -209,6 +216,73 @@ bench-check: $(STAMP_INSTALLED) $(BENCHING)
 docs: $(STAMP_GROUP)docs
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs --quiet build --strict
 	@echo "The documentation is in site/"
+
+# ---- the published files ----------------------------------------------------------------------------
+
+# A new environment with exactly the packages of build_tools/locked/, each with its hash.
+RELEASE       := $(VENV)/release
+STAMP_RELEASE := $(VENV)/.stamp-release
+export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 315532800)
+
+$(STAMP_RELEASE): build_tools/locked/build.txt build_tools/locked/release.txt | $(STAMP_PYTHON)
+	@echo "Installing the locked build tools"
+	@$(BIN)/python -m venv --clear $(RELEASE)
+	@$(RELEASE)/bin/python -m pip -qq --disable-pip-version-check install --require-hashes \
+	    -r build_tools/locked/build.txt -r build_tools/locked/release.txt
+	@touch $@
+
+lock: $(STAMP_GROUP)lock
+	@for name in build release; do \
+	    $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate \
+	        --no-header --no-emit-index-url build_tools/locked/$$name.in -o build_tools/locked/$$name.txt || exit 1; \
+	done
+
+# The wheel is built from the source distribution. Both depend on the files and on SOURCE_DATE_EPOCH alone.
+dist: $(STAMP_RELEASE)
+	@rm -rf build dist
+	@echo "Building dist/ (compiling takes a minute or two)"
+	@umask 022 && UNSPOOL_REQUIRE_COMPILED=1 $(RELEASE)/bin/python -m build --no-isolation . > /dev/null
+	@$(RELEASE)/bin/python -m twine check --strict dist/*
+
+dist-check: $(STAMP_RELEASE)
+	@BIN=$(abspath $(RELEASE)/bin) build_tools/build_twice
+
+test-dist: dist $(TESTING)
+	@rm -rf $(VENV)/dist build/tests && mkdir -p build/tests
+	@$(BIN)/python -m venv $(VENV)/dist
+	@$(VENV)/dist/bin/python -m pip -qq install --upgrade 'pip>=25.1'
+	@$(VENV)/dist/bin/python -m pip -qq install --group test
+	@$(VENV)/dist/bin/python -m pip -qq install --no-deps dist/*.whl
+	@tar -xzf dist/*.tar.gz -C build/tests --strip-components 1 && rm -r build/tests/src
+	@cd build/tests && HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-quick} UNSPOOL_EXPECT=compiled \
+	    $(abspath $(VENV))/dist/bin/python -m pytest -q -n 2 --dist worksteal $(WITHOUT_PEERS) $(ARGS)
+
+# What a user gets with all extras: the package and everything below it.
+sbom: dist
+	@rm -rf $(VENV)/sbom
+	@$(BIN)/python -m venv --without-pip $(VENV)/sbom
+	@wheel=$$(echo dist/*.whl) && $(BIN)/python -m pip -qq --python $(VENV)/sbom/bin/python install \
+	    "unspool[pydantic,msgspec,jsonschema,cli,studio] @ file://$(CURDIR)/$$wheel"
+	@$(RELEASE)/bin/cyclonedx-py environment --output-reproducible --pyproject pyproject.toml \
+	    --output-file dist/sbom.json $(VENV)/sbom/bin/python
+	@echo "The bill of materials is dist/sbom.json"
+
+# ---- memory errors in the generated C ---------------------------------------------------------------
+
+# The sanitizers must be loaded before Python. Python itself leaks on exit by design, so leaks are not looked for. Nor are
+# shifts of negative numbers: the runtime of mypyc tags integers that way, and gcc defines the result.
+SANITIZED := build/sanitized
+SANITIZE  := -fsanitize=address,undefined -fno-sanitize=shift -fno-sanitize-recover=all -fno-omit-frame-pointer
+
+test-sanitized: $(STAMP_GROUP)fast $(STAMP_RELEASE)
+	@echo "Building with the sanitizers (this takes some minutes)"
+	@rm -rf build
+	@UNSPOOL_REQUIRE_COMPILED=1 CFLAGS="$(SANITIZE) -O1 -g1" LDFLAGS="$(SANITIZE)" \
+	    $(RELEASE)/bin/python -m pip -qq install --no-deps --no-build-isolation --target $(SANITIZED) .
+	@echo "== Fast tests: the build with the sanitizers"
+	@LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
+	    ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
+	    HYPOTHESIS_PROFILE=brief UNSPOOL_EXPECT=compiled PYTHONPATH=$(abspath $(SANITIZED)) $(PYTEST) $(FAST) $(ARGS)
 
 clean:
 	rm -rf $(VENV) build dist site mutants .nox .coverage .coverage.* .hypothesis

@@ -22,6 +22,7 @@ from setuptools.command.build_ext import build_ext
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # isolated builds leave this folder out
 
 from build_tools.generated_c import edit_file
+from build_tools.source_archive import ReproducibleSdist
 
 if TYPE_CHECKING:
     from setuptools import Extension
@@ -90,4 +91,5 @@ def extensions() -> list[Extension]:
 if __name__ == "__main__":
     Path("build").mkdir(exist_ok=True)
     options = {"egg_info": {"egg_base": "build"}}
-    setup(ext_modules=extensions(), cmdclass={"build_ext": OptionalBuildExt}, options=options)
+    commands = {"build_ext": OptionalBuildExt, "sdist": ReproducibleSdist}
+    setup(ext_modules=extensions(), cmdclass=commands, options=options)

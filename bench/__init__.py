@@ -10,6 +10,7 @@ The files, in the order in which they build on one another::
     doubling.py     time(2n) / time(n): is it linear?
     rows_events.py  the rows about events
     rows_values.py  the rows about values
+    rows_repair.py  the rows about repair
     rows_snapshots.py  the rows about snapshots
     rows_typed.py   the rows about typed values
     rows_messages.py  the rows about messages

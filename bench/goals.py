@@ -95,6 +95,11 @@ GOALS: Final[Mapping[str, Sequence[Goal]]] = {
     "messages/anthropic 10 KB": (_compiled(1.2, 10),),
     "messages/anthropic 100 KB": (_compiled(1.2, 10),),
     "messages/doubling/*": _both(LIMIT),
+    "repair/itinerary 10 KB": (_compiled(strict=0.334, **{"json-repair": 10}),),
+    "repair/itinerary 100 KB": (_compiled(strict=0.334, **{"json-repair": 10}),),
+    "repair/50 KB string": (_compiled(strict=0.334, **{"json-repair": 10}),),
+    "repair/2,000 rows": (_compiled(strict=0.334, **{"json-repair": 10}),),
+    "repair/doubling/*": _both(LIMIT),
 }
 
 

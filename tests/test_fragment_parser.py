@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import sys
 import tracemalloc
 from decimal import Decimal
@@ -62,8 +63,8 @@ def test_the_events_of_a_document() -> None:
         ("complete_string", "$.days[0].title", "Fuji", 3, 30),
         ("end_object", "$.days[0]", None, 2, 31),
         ("complete_number", "$.days[1]", 12, 4, 36),
-        ("complete_boolean", "$.days[2]", True, 5, 41),
-        ("complete_null", "$.days[3]", None, 6, 47),
+        ("complete_boolean", "$.days[2]", True, 5, 42),
+        ("complete_null", "$.days[3]", None, 6, 48),
         ("end_array", "$.days", None, 1, 48),
         ("start_string", '$[""]', None, 7, 55),
         ("complete_string", '$[""]', "", 7, 56),
@@ -102,13 +103,16 @@ OFFSETS: list[tuple[str, Row]] = [
     (' "\\n', ("partial_string", "$", "\n", 0, 2)),
     (' "\\ud83d\\ude00', ("partial_string", "$", "😀", 0, 2)),
     (' "ab"', ("complete_string", "$", "ab", 0, 4)),
-    ("[true", ("complete_boolean", "$[0]", True, 1, 4)),
-    ("[false", ("complete_boolean", "$[0]", False, 1, 5)),
-    ("[null", ("complete_null", "$[0]", None, 1, 4)),
+    (' "\ud83d\ude00', ("partial_string", "$", "😀", 0, 2)),
+    (' "\ud83d\ude00"', ("complete_string", "$", "😀", 0, 4)),
+    ("[true]", ("complete_boolean", "$[0]", True, 1, 5)),
+    ("[false ", ("complete_boolean", "$[0]", False, 1, 6)),
+    ("[null,", ("complete_null", "$[0]", None, 1, 5)),
     ("[12]", ("complete_number", "$[0]", 12, 1, 3)),
     ("[12 ", ("complete_number", "$[0]", 12, 1, 3)),
     ("[-1.5e1,", ("complete_number", "$[0]", -15.0, 1, 7)),
-    ("[12x", ("complete_number", "$[0]", 12, 1, 3)),
+    ("[12x", ("error", "$[0]", Code.INVALID_NUMBER, 0, 3)),
+    ("[truex", ("error", "$[0]", Code.INVALID_LITERAL, 0, 5)),
     ("12 ", ("complete_number", "$", 12, 0, 2)),
     ("[x", ("error", "$[0]", Code.UNEXPECTED_CHARACTER, 0, 1)),
     ('["a\n', ("error", "$[0]", Code.CONTROL_CHARACTER, 1, 3)),
@@ -264,10 +268,17 @@ def test_states_of_a_parser_at_an_error() -> None:
 
 @pytest.mark.parametrize(
     ("text", "before", "after"),
-    [("", False, False), ("[", False, False), ("12", False, True), ("-", False, False), ("true", True, True)],
+    [
+        ("", False, False),
+        ("[", False, False),
+        ("12", False, True),
+        ("-", False, False),
+        ("true", False, True),
+        ("tru", False, False),
+    ],
 )
 def test_is_complete_before_and_after_the_end(text: str, before: bool, after: bool) -> None:
-    """A number at the root is complete when the text has ended; what lacks its end never is."""
+    """A number or a literal at the root is complete when the text has ended; what lacks its end never is."""
     parser = FragmentParser()
     parser.feed(text)
     assert parser.is_complete is before
@@ -351,8 +362,8 @@ def test_what_was_read_is_not_kept() -> None:
         ("1 2\n3", [1, 2, 3]),
         ('{"a": 1}\n{"a": 2}\n', [{"a": 1}, {"a": 2}]),
         ("{}[]{}", [{}, [], {}]),
-        ('"a""b"true"c"null', ["a", "b", True, "c", None]),
-        ("truefalse", [True, False]),
+        ('"a""b"true "c"null', ["a", "b", True, "c", None]),
+        ("true false", [True, False]),
         ("\n\n[1]\r\n\r\n[2]", [[1], [2]]),
     ],
 )
@@ -376,21 +387,71 @@ def test_multiple_starts_anew() -> None:
         ("complete_string", "$[0]", "a", 1, 3),
         ("end_array", "$", None, 0, 4),
         ("start_array", "$", None, 2, 6),
-        ("complete_boolean", "$[0]", True, 3, 10),
+        ("complete_boolean", "$[0]", True, 3, 11),
         ("end_array", "$", None, 2, 11),
     ]
 
 
 @pytest.mark.parametrize(
     ("text", "offset", "told"),
-    [("1[", 1, [1]), ("0 1.5{", 5, [0, 1.5]), ("12true", 2, [12]), ("01", 1, [0]), ("-0-1", 2, [0]), ('1"a"', 1, [1])],
+    [
+        ("1[", 1, []),
+        ("0 1.5{", 5, [0]),
+        ("12true", 2, []),
+        ("01", 1, []),
+        ("-0-1", 2, []),
+        ('1"a"', 1, []),
+        ("{}1{}", 3, [{}]),
+    ],
 )
 def test_multiple_numbers_end_at_space(text: str, offset: int, told: list[Any]) -> None:
-    """A number at the root must end at white space, or else 01 would be two numbers; what it was is told."""
+    """A number at the root ends at white space, or else 01 would be two numbers; a broken one is not told."""
     for fragments in ([text], strategies.one_by_one(text)):
         seen = observe(fragments, multiple=True)
-        assert [(error.code, error.offset) for error in seen.errors] == [(Code.UNEXPECTED_CHARACTER, offset)]
+        assert [(error.code, error.offset) for error in seen.errors] == [(Code.INVALID_NUMBER, offset)]
         assert same(seen.values, told)
+
+
+@pytest.mark.parametrize(
+    ("text", "offset", "told"),
+    [("truefalse", 4, []), ("[1]null{}", 7, [[1]]), ('true"a"', 4, []), ("1 falsey", 7, [1])],
+)
+def test_multiple_literals_end_at_space(text: str, offset: int, told: list[Any]) -> None:
+    """The same for literals: what goes on is another word."""
+    for fragments in ([text], strategies.one_by_one(text)):
+        seen = observe(fragments, multiple=True)
+        assert [(error.code, error.offset) for error in seen.errors] == [(Code.INVALID_LITERAL, offset)]
+        assert same(seen.values, told)
+
+
+PLACES = [("", "$"), ("[", "$[0]"), ("[0, ", "$[1]"), ('{"a": ', "$.a"), ('{"a": [', "$.a[0]"), ('[{"b": ', "$[0].b")]
+AFTER_ATOMS = "xX0'\"\\/:;_-+.e{[#\x00\x0b\u2028\ud83d\uff0c"
+
+
+@pytest.mark.parametrize(("before", "path"), PLACES)
+@pytest.mark.parametrize("options", [{}, {"multiple": True}, {"trailing": "ignore"}], ids=str)
+@pytest.mark.parametrize("atom", ["0", "-7.5e3", "true", "false", "null"])
+def test_an_atom_ends_at_its_border(atom: str, before: str, path: str, options: dict[str, Any]) -> None:
+    """At every place, an atom ends only before white space, a comma or a closing bracket; otherwise it is broken.
+
+    The broken atom is not told. The error is at the first wrong character, in the path of the atom.
+    """
+    text = before + atom
+    code = Code.INVALID_LITERAL if atom.isalpha() else Code.INVALID_NUMBER
+    told = rows(FragmentParser(Options(**options)).feed(before))
+    for after in AFTER_ATOMS:
+        if (atom, after) in {("0", "."), ("0", "e"), ("-7.5e3", "0")}:
+            continue
+        for fragments in ([text + after], [text, after], strategies.one_by_one(text + after)):
+            parser = FragmentParser(Options(**options))
+            seen = rows([event for fragment in fragments for event in parser.feed(fragment)])
+            assert seen[:-1] == told
+            assert (seen[-1][:3], seen[-1][4]) == (("error", path, code), len(text)), (text, after)
+    for after in " \t\r\n,]}":
+        parser = FragmentParser(Options(**options))
+        assert rows(parser.feed(text)) == told
+        atom_row = rows(parser.feed(after))[0]
+        assert (atom_row[1], atom_row[2], atom_row[4]) == (path, json.loads(atom), len(text))
 
 
 @pytest.mark.parametrize("text", ["{} [", "1 -", '"a" "b', "{} tru"])
@@ -418,7 +479,7 @@ def test_trailing_commas_are_single(text: str, offset: int) -> None:
 
 
 @pytest.mark.parametrize("rest", ["x", "]", "{", '"', " 1", "\n[", b"\xff", b"\xc3", "\x00"])
-@pytest.mark.parametrize(("text", "value"), [("{}", {}), ('"a"', "a"), ("12 ", 12), ("null", None)])
+@pytest.mark.parametrize(("text", "value"), [("{}", {}), ('"a"', "a"), ("12 ", 12), ("null,", None)])
 def test_trailing_is_ignored(text: str, value: object, rest: Fragment) -> None:
     """With trailing="ignore" whatever follows the value is not even looked at."""
     parser = FragmentParser(Options(trailing="ignore"))
@@ -433,8 +494,9 @@ def test_trailing_is_ignored(text: str, value: object, rest: Fragment) -> None:
 
 def test_trailing_is_ignored_after_a_number() -> None:
     """What ends a number at the root is ignored with the rest, and the limit of the text does not count there."""
-    assert values("12x", trailing="ignore") == [12]
-    assert values("1.5.5", trailing="ignore") == [1.5]
+    assert values("12, x", trailing="ignore") == [12]
+    assert values("1.5]", trailing="ignore") == [1.5]
+    assert codes("12x", trailing="ignore") == [(Code.INVALID_NUMBER, 2)]
     assert codes("[1]" + "x" * 100, trailing="ignore", max_chars=5) == []
 
 
@@ -554,7 +616,7 @@ def test_numbers_beyond_what_the_interpreter_converts(text: str, on_error: str) 
 @given(strategies.documents(small=True), st.sampled_from([None, 10**30]))
 def test_limits_may_be_taken_away(text: str, limit: int | None) -> None:
     """Without limits, or with limits beyond everything, a text reads as it does with them."""
-    unlimited = dict.fromkeys(("max_depth", "max_chars", "max_string", "max_key", "max_number"), limit)
+    unlimited = dict.fromkeys(("max_depth", "max_chars", "max_string", "max_key", "max_path", "max_number"), limit)
     assert observe([text], **unlimited) == observe([text])
 
 

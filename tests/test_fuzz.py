@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.fuzz import messages, parts, reader, snapshots, typed
+from tests.fuzz import dumps, messages, parts, reader, repair, snapshots, typed
 from tests.support import oracle
 from tests.support.shared import PROJECT
+from unspool import SnapshotChunker, StateError
+from unspool.llm import MessageState
 
 if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
-TARGETS = [reader, snapshots, typed, messages, parts]
+TARGETS = [reader, repair, snapshots, typed, messages, parts, dumps]
 SEEDS = list(reader.seeds())
 RUN = [sys.executable, str(PROJECT / "tests" / "fuzz" / "run.py")]
 
@@ -44,6 +46,33 @@ def test_a_difference_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "read", lambda text: oracle.read(text + "x"))
     with pytest.raises(AssertionError, match="oracle"):
         reader.check(data)
+
+
+def test_dumps_are_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The changes reach far into the dumps: many are refused, some are loaded, and another exception is found."""
+    seeds = list(dumps.seeds())
+    results: set[tuple[str, bool]] = set()
+    for seed in seeds[::7]:
+        name, config, dumped = dumps.decode(seed)
+        try:
+            SnapshotChunker.load(dumped) if config is None else MessageState.load(dumped, config)
+        except StateError:
+            results.add((name[:7], False))
+        else:
+            results.add((name[:7], True))
+    assert results == {(name, is_loaded) for name in ("chunker", "message") for is_loaded in (True, False)}
+
+    class Failing:
+        """A chunker whose `load` lets another exception out."""
+
+        @staticmethod
+        def load(_: object) -> None:
+            raise KeyError
+
+    monkeypatch.setattr(dumps, "SnapshotChunker", Failing)
+    dumps.original_dumps()
+    with pytest.raises(KeyError):
+        dumps.check(seeds[0])
 
 
 def test_it_ends_by_itself() -> None:

@@ -41,15 +41,17 @@ def test_wrong_values_are_refused_by_name(name: str, value: object) -> None:
 def test_right_values_are_taken(name: str, value: object) -> None:
     """Every value that the documentation names is taken, and a parser can be made with it."""
     right: dict[str, Any] = {name: value}
+    if name == "latex":
+        right["repair"] = "spelling"
     options = Options(**right)
     assert getattr(options, name) == value
     assert isinstance(FragmentParser(options).feed("1"), list)
 
 
 def test_every_option_is_checked() -> None:
-    """Each option is a limit, a choice or a flag: none goes unchecked."""
-    assert set(Options().as_dict()) == {*LIMITS, *CHOICES, *FLAGS}
-    assert set(inspect.signature(Options).parameters) == {*LIMITS, *CHOICES, *FLAGS}
+    """Each option is a limit, a choice or a flag, and `multiple` is a flag or a word: all of them are checked."""
+    assert set(Options().as_dict()) == {*LIMITS, *CHOICES, *FLAGS, "multiple"}
+    assert set(inspect.signature(Options).parameters) == {*LIMITS, *CHOICES, *FLAGS, "multiple"}
 
 
 def test_unknown_options_are_refused() -> None:

@@ -43,7 +43,8 @@ STATES: list[tuple[str, object, object, bool, tuple[int, int, int], str, str, li
     ("", MISSING, MISSING, False, (0, 1, 1), "a value", "$", []),
     (" \n ", MISSING, MISSING, False, (3, 2, 2), "a value", "$", []),
     ("tr", MISSING, MISSING, False, (2, 1, 3), "the rest of true, false or null", "$", []),
-    ("true", True, True, True, (4, 1, 5), "the end of the text", "$", [0]),
+    ("true", MISSING, MISSING, False, (4, 1, 5), "the end of true, false or null", "$", []),
+    ("true ", True, True, True, (5, 1, 6), "the end of the text", "$", [0]),
     ("-", MISSING, MISSING, False, (1, 1, 2), "a digit", "$", []),
     ("12", MISSING, MISSING, False, (2, 1, 3), "the rest or the end of the number", "$", []),
     ("0", MISSING, MISSING, False, (1, 1, 2), "the end of the number, '.' or 'e'", "$", []),
@@ -167,7 +168,7 @@ def test_finalize_an_open_text(text: str) -> None:
     assert state.error is None
 
 
-@pytest.mark.parametrize("text", ["[1]", '{"a": "x"} ', "true", '"x"'])
+@pytest.mark.parametrize("text", ["[1]", '{"a": "x"} ', "true ", '"x"'])
 def test_finalize_a_complete_text(text: str) -> None:
     """A complete text that ends stays what it is, by identity, however often it ends."""
     state = after(text)
@@ -208,8 +209,9 @@ def test_finished() -> None:
     assert (state.finished, state.value, state.is_complete) == ((1, [2]), [2], True)
     later = parse_chunk(state, '{"a": "x')
     assert (later.finished, later.value, later.is_complete) == ((), {"a": "x"}, False)
-    assert parse_chunk(later, '"} null').finished == ({"a": "x"}, None)
-    assert parse_chunk(later, '"} null').value is None
+    assert parse_chunk(later, '"} null').finished == ({"a": "x"},)
+    assert parse_chunk(later, '"} null\n').finished == ({"a": "x"}, None)
+    assert parse_chunk(later, '"} null\n').value is None
     number = parse_chunk(state, "3")
     assert (number.finished, number.value) == ((), [2])
     assert (finalize(number).finished, finalize(number).result) == ((3,), 3)
@@ -231,7 +233,7 @@ def test_a_loaded_state_has_no_fragment() -> None:
 def test_limits_of_a_dump_hold_for_closed_values() -> None:
     """A dump whose values go over the limits of its own options is refused."""
     dump = parse_chunk(create_state(), '{"key": ["text", 1234').dump()
-    for name in ("max_key", "max_string", "max_number"):
+    for name in ("max_key", "max_path", "max_string", "max_number"):
         with pytest.raises(StateError, match="over the limit"):
             ParserState.load({**dump, "options": {**dump["options"], name: 2}})
     assert ParserState.load(dump).dump() == dump
@@ -383,6 +385,7 @@ OPTIONS = {
     "max_chars": 16777216,
     "max_string": 16777216,
     "max_key": 65536,
+    "max_path": 4096,
     "max_number": 1000,
     "max_errors": 1000,
     "trailing_commas": False,
@@ -392,10 +395,14 @@ OPTIONS = {
     "trailing": "error",
     "floats": "float",
     "on_error": "stop",
+    "repair": "none",
+    "truncated": "error",
+    "max_repairs": 1000,
+    "latex": False,
 }
 
 EMPTY: dict[str, Any] = {
-    "version": 1,
+    "version": 2,
     "options": OPTIONS,
     "mode": "VALUE",
     "position": [0, 1, 1],
@@ -409,6 +416,7 @@ EMPTY: dict[str, Any] = {
     "nested": 0,
     "rest": "",
     "extract": None,
+    "repair": None,
     "errors": [],
 }
 
@@ -548,8 +556,15 @@ def test_a_dump_is_ones_own() -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        {"max_depth": None, "max_chars": None, "max_string": None, "max_key": None, "max_number": None},
-        {"max_depth": 3, "max_chars": 99, "max_string": 9, "max_key": 8, "max_number": 7},
+        {
+            "max_depth": None,
+            "max_chars": None,
+            "max_string": None,
+            "max_key": None,
+            "max_path": None,
+            "max_number": None,
+        },
+        {"max_depth": 3, "max_chars": 99, "max_string": 9, "max_key": 8, "max_path": 9, "max_number": 7},
         {"duplicate_keys": "error"},
         {"surrogates": "error"},
         {"surrogates": "keep"},
@@ -617,7 +632,7 @@ IMPOSSIBLE: dict[str, Any] = {
     "no dict": [],
     "a field too few": {key: value for key, value in EMPTY.items() if key != "carry"},
     "a field too many": EMPTY | {"more": 1},
-    "another version": EMPTY | {"version": 2},
+    "another version": EMPTY | {"version": 3},
     "options that make no sense": EMPTY | {"options": OPTIONS | {"max_depth": -1}},
     "options that there are not": EMPTY | {"options": OPTIONS | {"speed": 1}},
     "options that are none": EMPTY | {"options": []},
@@ -664,6 +679,7 @@ IMPOSSIBLE: dict[str, Any] = {
     "a string over the limit": changed('["abc', options=OPTIONS | {"max_string": 2}),
     "a key that is not the one of the string": changed('{"a":"x', key="b"),
     "a key where none is": changed("[1,", key="b"),
+    "a path over the limit": changed('{"ab": {"c', options=OPTIONS | {"max_path": 2}),
     "a key over the limit": changed('{"abc', options=OPTIONS | {"max_key": 2}),
     "a number in hand that is none": changed("[1", text="x"),
     "a number in hand in another mode": changed("[1", text="1.5"),

@@ -212,7 +212,7 @@ def test_string_growth_as_replace() -> None:
 
 def test_nothing_new_is_no_operation() -> None:
     """Ends, white space and tokens in flight change nothing, so they tell nothing."""
-    assert told(["[", " ", "tr", "ue", ' , "', '"', "]", ""])[1:] == [
+    assert told(["[", " ", "tru", "e ", ' , "', '"', "]", ""])[1:] == [
         [],
         [],
         [{"op": "add", "path": "/0", "value": True}],

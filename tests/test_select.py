@@ -356,7 +356,8 @@ def test_path_as_text() -> None:
     assert matches("$.days[*]", "$.days[0]")
     assert not matches("$.a.b", "$.ab")
     with pytest.raises(PatternError):
-        matches("$.a.b", "ab")
+        matches("$.a.b", "a b")
+    assert matches("$.a.b", "a.b")
 
 
 def test_advance_ends_in_no_state() -> None:

@@ -398,10 +398,10 @@ def test_reach_of_broken_documents() -> None:
 
 def test_reach_of_dialects_and_bytes() -> None:
     """Dialects reach each limit and each refusal; bytes break inside of strings and outside."""
-    drawn = examples(st.tuples(strategies.documents(halves=True), strategies.dialects()), 800)
+    drawn = examples(st.tuples(strategies.documents(halves=True), strategies.dialects()), 1600)
     errors = [read(text, **options).error for text, options in drawn]
     reached = Counter(error.code for error in errors if error)
-    limits = [Code.MAX_CHARS, Code.MAX_DEPTH, Code.MAX_KEY, Code.MAX_NUMBER, Code.MAX_STRING]
+    limits = [Code.MAX_CHARS, Code.MAX_DEPTH, Code.MAX_KEY, Code.MAX_NUMBER, Code.MAX_PATH, Code.MAX_STRING]
     wanted = [*limits, Code.DUPLICATE_KEY, Code.LONE_SURROGATE]
     assert {code: reached[code] for code in wanted if reached[code] < 3} == {}
     places: Counter[str] = Counter()

@@ -170,7 +170,7 @@ CHANGED = [
     ('["a"', ", ["),
     ('["\\ud83d', "x"),
     ('{"a": {}', ', "k": "'),
-    ("[tru", "e"),
+    ("[true", ","),
 ]
 
 
@@ -602,8 +602,8 @@ def test_finished(live: bool) -> None:
         ((2,), {}, False),
         (({"a": []},), [], False),
         ((), [], False),
-        (([3], None), None, True),
-        ((), None, True),
+        (([3],), [3], False),
+        ((None,), None, True),
         (("a", "b"), "b", False),
     ]
     assert parser.close() == 4

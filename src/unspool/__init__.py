@@ -35,10 +35,13 @@ from ._state import ParserState, create_state, finalize, parse_chunk
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from ._chunker.differences import SnapshotDiff, diff_snapshots
     from ._chunker.leaves import LeafChunker
+    from ._chunker.notices import Conflict, Stall
     from ._chunker.snapshots import SnapshotChunker
     from ._chunker.text import TextChunker
     from ._grammar.writer import Writer
+    from ._repairs import Repair, RepairCode
     from ._streams import achunk_snapshots, aiter_events, aiter_values, chunk_snapshots, iter_events, iter_values
 del TYPE_CHECKING
 
@@ -46,6 +49,7 @@ __all__ = [
     "COMPILED",
     "MISSING",
     "Code",
+    "Conflict",
     "Event",
     "Fragment",
     "FragmentParser",
@@ -62,8 +66,12 @@ __all__ = [
     "PatternError",
     "Position",
     "Reason",
+    "Repair",
+    "RepairCode",
     "SnapshotChunker",
+    "SnapshotDiff",
     "SnapshotError",
+    "Stall",
     "StateError",
     "TextChunker",
     "UnspoolError",
@@ -75,6 +83,7 @@ __all__ = [
     "aiter_values",
     "chunk_snapshots",
     "create_state",
+    "diff_snapshots",
     "finalize",
     "iter_events",
     "iter_values",
@@ -82,14 +91,20 @@ __all__ = [
 ]
 
 _LAZY = {
+    "Conflict": "_chunker.notices",
     "LeafChunker": "_chunker.leaves",
+    "Repair": "_repairs",
+    "RepairCode": "_repairs",
     "SnapshotChunker": "_chunker.snapshots",
+    "SnapshotDiff": "_chunker.differences",
+    "Stall": "_chunker.notices",
     "TextChunker": "_chunker.text",
     "Writer": "_grammar.writer",
     "achunk_snapshots": "_streams",
     "aiter_events": "_streams",
     "aiter_values": "_streams",
     "chunk_snapshots": "_streams",
+    "diff_snapshots": "_chunker.differences",
     "iter_events": "_streams",
     "iter_values": "_streams",
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ._errors import StateError
 from ._native import cast
 
-__all__ = ["check", "flag", "natural", "text"]
+__all__ = ["check", "check_position", "flag", "natural", "text"]
 
 MAX_NATURAL = 1 << 60
 """Larger than every count, and small enough for machine integers."""
@@ -18,6 +18,13 @@ def check(is_right: bool, what: str) -> None:
     """Raise `StateError` unless `is_right`. `what` completes the sentence "invalid state dump: ..."."""
     if not is_right:
         raise StateError(f"invalid state dump: {what}")
+
+
+def check_position(offset: int, line: int, column: int) -> None:
+    """Raise `StateError` if no text has this position: each line before this one has its line feed, at least."""
+    line_start = offset - column + 1
+    is_possible = line >= 1 and column >= 1 and (line_start == 0 if line == 1 else line_start >= line - 1)
+    check(is_possible, "impossible position")
 
 
 def natural(number: object) -> int:

@@ -13,7 +13,8 @@
     `-- StateError             a call at the wrong time, or an invalid state dump
 
 Errors carry data, and the message renders it. A message names the position and the path. It never quotes the text
-itself, which may be confidential.
+itself, which may be confidential. Where a message names a key or a provider's words, `UnspoolError` makes them
+printable, for all errors in one place.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from collections import namedtuple
 from enum import StrEnum
 
 from ._native import TYPE_CHECKING
+from ._quoting import printable
 
 if TYPE_CHECKING:
     from typing import NamedTuple
@@ -75,8 +77,10 @@ class Code(StrEnum):
     MAX_CHARS = "max_chars"
     MAX_STRING = "max_string"
     MAX_KEY = "max_key"
+    MAX_PATH = "max_path"
     MAX_NUMBER = "max_number"
     MAX_ERRORS = "max_errors"
+    MAX_REPAIRS = "max_repairs"
 
 
 SENTENCES: dict[Code, str] = {
@@ -95,8 +99,10 @@ SENTENCES: dict[Code, str] = {
     Code.MAX_CHARS: "text longer than max_chars",
     Code.MAX_STRING: "string longer than max_string",
     Code.MAX_KEY: "key longer than max_key",
+    Code.MAX_PATH: "keys of one path longer than max_path",
     Code.MAX_NUMBER: "number longer than max_number",
     Code.MAX_ERRORS: "more errors than max_errors",
+    Code.MAX_REPAIRS: "more repairs than max_repairs",
 }
 
 
@@ -113,6 +119,15 @@ class Reason(StrEnum):
     GREW_LATE = "grew_late"
     SHORTER = "shorter"
     OUT_OF_ORDER = "out_of_order"
+
+
+HINTS: dict[Code, str] = {
+    Code.TRAILING_TEXT: (
+        "Options(multiple=True) reads several values, Options(trailing='ignore') reads the first one, "
+        "and extract=True finds JSON in other text"
+    ),
+}
+"""What to do next, for errors that an option takes away."""
 
 
 REASONS: dict[Reason, str] = {
@@ -142,7 +157,13 @@ def shown_path(path: Path) -> str:
 
 
 class UnspoolError(Exception):
-    """The base class of all errors that the library raises."""
+    """The base class of all errors that the library raises. Its message is one line of printable characters."""
+
+    def __str__(self) -> str:
+        return printable(self._message())
+
+    def _message(self) -> str:
+        return super().__str__()
 
 
 class JSONSyntaxError(UnspoolError, ValueError):
@@ -160,10 +181,14 @@ class JSONSyntaxError(UnspoolError, ValueError):
         """The offset, line and column of the error."""
         return Position(self.offset, self.line, self.column)
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         place = f"line {self.line}, column {self.column} (offset {self.offset}), in {shown_path(self.path)}"
         expected = f"; expected {self.expected}" if self.expected else ""
-        return f"{SENTENCES[self.code]}: {place}{expected}"
+        hint = f"; {HINTS[self.code]}" if self.code in HINTS else ""
+        return f"{self._sentence()}: {place}{expected}{hint}"
+
+    def _sentence(self) -> str:
+        return SENTENCES[self.code]
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -179,7 +204,19 @@ class IncompleteJSONError(JSONSyntaxError):
 
 
 class LimitError(JSONSyntaxError):
-    """The text exceeds one of the limits of `Options`. No further text can change that."""
+    """The text exceeds one of the limits of `Options`. No further text can change that.
+
+    `code` names the limit, such as ``max_depth``, and `limit` is its value. An integer that is too long for Python
+    itself has the code ``max_number`` as well; then `limit` is that of `sys.set_int_max_str_digits`.
+    """
+
+    def __init__(self, code: Code, position: Position, path: Path, expected: str = "", limit: int = 0) -> None:
+        super().__init__(code, position, path, expected)
+        self.args = (code, position, path, expected, limit)
+        self.limit = limit
+
+    def _sentence(self) -> str:
+        return SENTENCES[self.code] if self.expected else f"{SENTENCES[self.code]}={self.limit}"
 
 
 class OptionsError(UnspoolError, ValueError):
@@ -199,7 +236,7 @@ class PatchError(UnspoolError, ValueError):
         self.index = index
         self.pointer = pointer
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         if self.index is None:
             return self.reason
         if self.pointer is None:
@@ -218,7 +255,7 @@ class PatternError(UnspoolError, ValueError):
         self.reason = reason
         self.offset = offset
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         return f"{self.reason}, at offset {self.offset}"
 
 
@@ -235,7 +272,7 @@ class SnapshotError(UnspoolError, ValueError):
         self.reason = reason
         self.step = step
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         return f"{REASONS[self.reason]}: {shown_path(self.path)}, in snapshot {self.step}"
 
     def __eq__(self, other: object) -> bool:

@@ -8,7 +8,7 @@ classes that are made for every fragment.
 
 from __future__ import annotations
 
-__all__ = ["TYPE_CHECKING", "cast", "final", "i64", "mypyc_attr"]
+__all__ = ["TYPE_CHECKING", "cast", "expect", "final", "i64", "mypyc_attr"]
 
 # Importing `typing` takes longer than importing the parser, so the core takes `cast` and `final` from here. Type
 # checkers recognise the name TYPE_CHECKING, and mypy also MYPY, and take them to be True.
@@ -39,3 +39,13 @@ else:
     def mypyc_attr(**_attributes: bool | int) -> Callable[[T], T]:
         """Return a decorator that leaves a class as it is."""
         return lambda cls: cls
+
+
+def expect(value: object, wanted: type | tuple[type, ...], name: str) -> None:
+    """Raise `TypeError` for an argument of another type, in the words of mypyc.
+
+    A compiled function checks its arguments by itself, and a plain one does not. Public functions call this, so that
+    both builds refuse the same arguments.
+    """
+    if not isinstance(value, wanted):
+        raise TypeError(f"{name} object expected; got {type(value).__name__}")

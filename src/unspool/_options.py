@@ -18,21 +18,33 @@ CHOICES: Final = {
     "trailing": ("error", "ignore"),
     "floats": ("float", "decimal"),
     "on_error": ("stop", "skip"),
+    "repair": ("none", "spelling", "guess"),
+    "truncated": ("error", "close"),
 }
-LIMITS: Final = ("max_depth", "max_chars", "max_string", "max_key", "max_number", "max_errors")
-FLAGS: Final = ("trailing_commas", "multiple")
+LIMITS: Final = (
+    "max_depth",
+    "max_chars",
+    "max_string",
+    "max_key",
+    "max_path",
+    "max_number",
+    "max_errors",
+    "max_repairs",
+)
+FLAGS: Final = ("trailing_commas", "latex")
+LINES: Final = "lines"
 
 
 @final
 class Options:
     """The options of a parser, immutable. The defaults are strict RFC 8259, with limits that suit the output of models.
 
-    Every limit counts characters, except `max_depth` and `max_errors`. None removes a limit. A text that exceeds a
-    limit fails at the same offset however it is cut, before the parser uses the memory.
+    Every limit counts characters, except `max_depth`, `max_errors` and `max_repairs`. None removes a limit. A text that
+    exceeds a limit fails at the same offset however it is cut, before the parser uses the memory.
     """
 
     # Not a dataclass: importing `dataclasses` takes longer than importing the rest of the core.
-    __slots__ = (*LIMITS, *FLAGS, *CHOICES)
+    __slots__ = (*LIMITS, *FLAGS, "multiple", *CHOICES)
 
     max_depth: int | None
     """The number of objects and arrays that can be open at once."""
@@ -42,24 +54,34 @@ class Options:
     """The length of one string, decoded."""
     max_key: int | None
     """The length of one key, decoded."""
+    max_path: int | None
+    """The length of all keys of one path together, decoded. Events and patches repeat the path of their value."""
     max_number: int | None
     """The length of one number in the text."""
     max_errors: int | None
     """The number of errors to skip before one ends the parsing. The parser keeps each of them."""
+    max_repairs: int | None
+    """The number of repairs; one more ends the parsing. The parser keeps each of them."""
     duplicate_keys: Literal["last", "error"]
     """A key that occurs twice in one object: the last one wins, or it is an error."""
     surrogates: Literal["replace", "error", "keep"]
     """An escape that is half of a surrogate pair: replace it with U+FFFD, fail, or keep it."""
     trailing_commas: bool
     """Accept a comma before a closing bracket."""
-    multiple: bool
-    """Accept several values one after another, or one per line."""
+    multiple: bool | Literal["lines"]
+    """Accept several values one after another; with ``"lines"``, one per line, and the end of a line ends its value."""
     trailing: Literal["error", "ignore"]
     """Text after the value: an error, or ignored."""
     floats: Literal["float", "decimal"]
     """The type of numbers with a fraction or an exponent: float, or decimal.Decimal."""
     on_error: Literal["stop", "skip"]
     """At an error: stop, or drop the invalid value and continue after it."""
+    repair: Literal["none", "spelling", "guess"]
+    """Broken text: an error; read if it can mean one thing only; or also read with guesses. Each repair is logged."""
+    truncated: Literal["error", "close"]
+    """Text that ends too early: an error, or closed where it ends, with a repair in the log."""
+    latex: bool
+    r"""With `repair`: a backslash before f or b and another letter is a backslash, as in ``\frac``."""
 
     def __init__(
         self,
@@ -68,15 +90,20 @@ class Options:
         max_chars: int | None = 16 * MIB,
         max_string: int | None = 16 * MIB,
         max_key: int | None = MIB // 16,
+        max_path: int | None = 4096,
         max_number: int | None = 1000,
         max_errors: int | None = 1000,
+        max_repairs: int | None = 1000,
         duplicate_keys: Literal["last", "error"] = "last",
         surrogates: Literal["replace", "error", "keep"] = "replace",
         trailing_commas: bool = False,
-        multiple: bool = False,
+        multiple: bool | Literal["lines"] = False,
         trailing: Literal["error", "ignore"] = "error",
         floats: Literal["float", "decimal"] = "float",
         on_error: Literal["stop", "skip"] = "stop",
+        repair: Literal["none", "spelling", "guess"] = "none",
+        truncated: Literal["error", "close"] = "error",
+        latex: bool = False,
     ) -> None:
         given = locals()
         for name, choices in CHOICES.items():
@@ -89,6 +116,12 @@ class Options:
         for name in FLAGS:
             if type(given[name]) is not bool:
                 raise OptionsError(f"{name} must be True or False")
+        if type(multiple) is not bool and multiple != LINES:
+            raise OptionsError(f"multiple must be True, False or {LINES!r}")
+        if on_error == "skip" and (repair != "none" or truncated == "close"):
+            raise OptionsError('on_error="skip" drops broken values and repair keeps them: choose one of the two')
+        if latex and repair == "none":
+            raise OptionsError('latex=True needs repair="spelling" or repair="guess"')
         for name in self.__slots__:
             object.__setattr__(self, name, given[name])
 
@@ -129,7 +162,13 @@ def _restore(options: dict[str, Any]) -> Options:
 
 DEFAULTS: Final = Options()
 UNLIMITED_OPTIONS: Final = Options(
-    max_depth=None, max_chars=None, max_string=None, max_key=None, max_number=None, surrogates="keep"
+    max_depth=None,
+    max_chars=None,
+    max_string=None,
+    max_key=None,
+    max_path=None,
+    max_number=None,
+    surrogates="keep",
 )
 """Options for text that the library wrote or read before: no limits, and every string comes back unchanged."""
 

@@ -1,17 +1,17 @@
 """The parsers: objects that are fed fragments and hold the result.
 
-`Intake` prepares a fragment for the reader: it decodes bytes and finds JSON inside other text. `FragmentParser` and
-`ValueParser` are an intake and a sink; the sink decides what the parser shows. `TreeParser` is the same for typed
-values, which read the tree of nodes once per fragment.
+`Intake` prepares a fragment for the reader: it decodes bytes, finds JSON inside other text, and repairs it.
+`FragmentParser` and `ValueParser` are an intake and a sink; the sink decides what the parser shows. `TreeParser` is the
+same for typed values, which read the tree of nodes once per fragment.
 """
 
 # Compiled with mypyc.
 from __future__ import annotations
 
-from ._errors import Code, StateError
-from ._grammar.reader import Dialect, Reader
+from ._errors import Code, OptionsError, StateError
+from ._grammar.reader import STRING, Dialect, Reader
 from ._grammar.sink import EventList
-from ._native import TYPE_CHECKING, final, mypyc_attr
+from ._native import TYPE_CHECKING, expect, final, mypyc_attr
 from ._options import chosen_options
 from ._text.utf8 import decode
 from ._tree.fold import TreeFold
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from ._events import Event
     from ._grammar.sink import Sink
     from ._options import Options
+    from ._repairs import Repair
     from ._text.extract import Extractor, Piece, Skipped
+    from ._text.repair import Repairer
     from ._tree.nodes import Node
 
 __all__ = ["Fragment", "FragmentParser", "Intake", "TreeParser", "ValueParser", "as_bytes"]
@@ -47,9 +49,12 @@ def as_bytes(fragment: object) -> bytes:
 @final
 @mypyc_attr(free_list_len=1)
 class Intake:
-    """A reader, the first bytes of a character that was cut, and an extractor if the JSON is inside other text."""
+    """A reader, the first bytes of a character that was cut, and the stages that the options ask for.
 
-    __slots__ = ("extractor", "is_plain", "reader", "rest")
+    The extractor finds JSON inside other text, and the repairer reads broken JSON.
+    """
+
+    __slots__ = ("extractor", "is_plain", "reader", "repairer", "rest")
 
     def __init__(self, reader: Reader, extract: bool) -> None:
         self.reader = reader
@@ -58,8 +63,17 @@ class Intake:
         if extract:
             from ._text.extract import Extractor  # most parsers do not need it
 
-            self.extractor = Extractor(reader.dialect.multiple)
-        self.is_plain = not extract  # text goes straight to the reader: nothing to extract, and no bytes so far
+            if reader.dialect.lines:
+                raise OptionsError("extract=True finds every value by itself: use multiple=True, not multiple='lines'")
+            self.extractor = Extractor(reader.dialect.multiple, reader.dialect.mends)
+        self.repairer: Repairer | None = None
+        if reader.dialect.repairs:
+            from ._text.repair import Repairer  # most parsers do not need it
+
+            self.repairer = Repairer(reader)
+            self.repairer.stops_at_root = extract
+        # Text goes straight to the reader: nothing to extract, to repair and to split, and no bytes so far.
+        self.is_plain = not extract and not reader.dialect.repairs and not reader.dialect.lines
 
     @staticmethod
     def create(options: Options | None, extract: bool) -> Intake:
@@ -73,6 +87,8 @@ class Intake:
         other.is_plain = self.is_plain
         if self.extractor is not None:
             other.extractor = self.extractor.fork()
+        if self.repairer is not None:
+            other.repairer = self.repairer.fork(other.reader)
         return other
 
     def restart(self) -> Intake:
@@ -83,6 +99,11 @@ class Intake:
     def skipped(self) -> tuple[Skipped, ...]:
         """The text that was not JSON, with its place and the reason."""
         return () if self.extractor is None else tuple(self.extractor.skipped)
+
+    @property
+    def repairs(self) -> tuple[Repair, ...]:
+        """The repairs so far."""
+        return () if self.repairer is None else tuple(self.repairer.repairs)
 
     @property
     def is_complete(self) -> bool:
@@ -97,7 +118,13 @@ class Intake:
             if len(self.rest) > 0 and fragment:
                 self._break_off(sink)
             if self.extractor is None:
-                self.reader.feed(fragment, sink)
+                if self.reader.dialect.lines:
+                    self._feed_lines(fragment, sink)
+                else:
+                    self._read(fragment, sink)
+            elif self.extractor.is_tolerant:
+                self.extractor.add(fragment)
+                self._read_lines(False, sink)
             elif not self.reader.is_over:
                 self._read_pieces(self.extractor.feed(fragment), sink)
         else:
@@ -105,20 +132,70 @@ class Intake:
 
     def finish(self, sink: Sink) -> None:
         """The text has ended."""
+        if len(self.rest) > 0 and self.reader.dialect.closes_truncated:
+            self.rest = b""
         if len(self.rest) > 0 and not self.reader.takes_any_text:
             self._break_off(sink)
-        if self.extractor is not None and not self.reader.is_over:
+        if self.extractor is not None and self.extractor.is_tolerant:
+            self._read_lines(True, sink)
+        elif self.extractor is not None and not self.reader.is_over:
             self._read_pieces(self.extractor.close(), sink)
+        if self.repairer is not None:
+            self.repairer.finish(sink)
         self.reader.finish(sink)
+
+    def _feed_lines(self, text: str, sink: Sink) -> None:
+        """Read text in which each line is a document. A carriage return ends a line, too: CRLF leaves an empty one."""
+        is_first = True
+        for line in text.split("\n"):
+            if not is_first:
+                self._end_line(True, sink)
+            is_first = False
+            *ended, rest = line.split("\r")
+            for part in ended:
+                self._read(part, sink)
+                self._end_line(False, sink)
+            self._read(rest, sink)
+
+    def _end_line(self, is_counted: bool, sink: Sink) -> None:
+        if self.repairer is not None:
+            self.repairer.end_line(sink)
+        self.reader.end_line(is_counted, sink)
+
+    def _read(self, text: str, sink: Sink) -> None:
+        if self.repairer is None:
+            self.reader.feed(text, sink)
+        else:
+            self.repairer.feed(text, sink)
 
     def _read_pieces(self, pieces: list[Piece], sink: Sink) -> None:
         for piece in pieces:
             if piece.is_skipped:
                 self.reader.skip(piece.text, sink)
             else:
-                self.reader.feed(piece.text, sink)
+                self._read(piece.text, sink)
         if self.extractor is not None and self.reader.is_over:
             self.extractor = self.extractor.ended_at(self.reader.offset)
+
+    def _read_lines(self, is_last: bool, sink: Sink) -> None:
+        """Read pieces one by one: the repairer knows where a broken value ends, and the extractor goes on there."""
+        extractor, repairer, reader = self.extractor, self.repairer, self.reader
+        assert extractor is not None
+        assert repairer is not None
+        while not reader.is_over:
+            extractor.is_in_string = reader.mode == STRING and not repairer.is_waiting
+            piece = extractor.next_piece(is_last)
+            if piece is None:
+                break
+            if piece.is_skipped:
+                repairer.pause(sink)
+                reader.skip(piece.text, sink)
+            else:
+                repairer.feed(piece.text, sink)
+                if repairer.has_ended:
+                    extractor.value_ended(repairer.unused)
+        if reader.is_over:
+            self.extractor = extractor.ended_at(reader.offset)
 
     def _feed_bytes(self, data: bytes, sink: Sink) -> None:
         reader = self.reader
@@ -145,7 +222,7 @@ class Intake:
                 window *= 2
         self.feed("".join(texts), sink)
         self.rest = b"" if reader.is_over else rest
-        is_ascii_only = self.extractor is None and not reader.takes_any_text
+        is_ascii_only = self.extractor is None and self.repairer is None and not reader.takes_any_text
         if len(self.rest) > 0 and is_ascii_only and not reader.dialect.skips_errors:
             self._break_off(sink)  # an error whatever the rest of the character is
 
@@ -155,6 +232,8 @@ class Intake:
         self._feed_broken_character(sink)
 
     def _feed_broken_character(self, sink: Sink) -> None:
+        if self.repairer is not None and (self.extractor is None or self.reader._frame is not None):
+            self.repairer.give_up(sink)
         if self.reader.takes_any_text:
             self.reader.fail(Code.INVALID_UTF8, sink)
         self.feed("\N{REPLACEMENT CHARACTER}", sink)
@@ -178,6 +257,7 @@ class FragmentParser:
     __slots__ = ("_intake", "_is_closed", "_sink")
 
     def __init__(self, options: Options | None = None, *, extract: bool = False) -> None:
+        expect(extract, bool, "bool")
         self._intake = Intake.create(options, extract)
         self._sink = EventList()
         self._is_closed = False
@@ -234,6 +314,11 @@ class FragmentParser:
         """With ``extract=True``: the text that was not JSON, with its place and the reason."""
         return self._intake.skipped
 
+    @property
+    def repairs(self) -> tuple[Repair, ...]:
+        """With ``Options(repair=...)``: the changes that made the text readable, in the order of the text."""
+        return self._intake.repairs
+
     def __reduce__(self) -> NoReturn:
         raise TypeError(NOT_COPIED)
 
@@ -258,6 +343,8 @@ class ValueParser:
     __slots__ = ("_intake", "_is_closed", "_is_live", "_sink")
 
     def __init__(self, options: Options | None = None, *, live: bool = False, extract: bool = False) -> None:
+        expect(live, bool, "bool")
+        expect(extract, bool, "bool")
         self._intake = Intake.create(options, extract)
         self._is_live = live
         self._sink = ValueSink(live)
@@ -325,6 +412,11 @@ class ValueParser:
         """With ``extract=True``: the text that was not JSON, with its place and the reason."""
         return self._intake.skipped
 
+    @property
+    def repairs(self) -> tuple[Repair, ...]:
+        """With ``Options(repair=...)``: the changes that made the text readable, in the order of the text."""
+        return self._intake.repairs
+
     def __enter__(self) -> ValueParser:
         return self
 
@@ -369,6 +461,11 @@ class TreeParser:
     def glance(self, *, with_values: bool) -> Node | None:
         """Return the tree as it stands, None before there is any. Without values, open containers have no value."""
         return self._sink.glance(with_values)
+
+    @property
+    def repairs(self) -> tuple[Repair, ...]:
+        """With ``Options(repair=...)``: the changes that made the text readable, in the order of the text."""
+        return self._intake.repairs
 
     @property
     def is_complete(self) -> bool:

@@ -8,8 +8,8 @@ its parent. So every event can carry a path, and old paths stay valid at no cost
 from __future__ import annotations
 
 from ._errors import PatternError
-from ._native import TYPE_CHECKING, final, mypyc_attr
-from ._quoting import escape_ascii, quote
+from ._native import TYPE_CHECKING, expect, final, mypyc_attr
+from ._quoting import printable, quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,26 +33,42 @@ class Path:
     ('$.days[0].title', '/days/0/title', True)
     """
 
-    __slots__ = ("_steps", "parent", "step")
+    __slots__ = ("_parent", "_step", "_steps")
     __match_args__: ClassVar[tuple[str, ...]] = ("parent", "step")
 
     def __init__(self, parent: Path | None, step: Step | None) -> None:
         """Create the child of `parent` at `step`. `Path.of` and `path / step` are easier to read."""
-        self.parent = parent
-        self.step = step
+        self._parent = parent
+        self._step = step
         self._steps: tuple[Step, ...] | None = None
+
+    @property
+    def parent(self) -> Path | None:
+        """The path of the container; None for the root."""
+        return self._parent
+
+    @property
+    def step(self) -> Step | None:
+        """The last step; None for the root."""
+        return self._step
 
     @staticmethod
     def of(*steps: Step) -> Path:
         """Return the path with these steps."""
         path = ROOT
         for step in steps:
+            expect(step, (str, int), "union[str, int]")
             path = Path(path, step)
         return path
 
     @staticmethod
     def parse(text: str) -> Path:
-        """Parse a path as `str(path)` writes it. Raise `PatternError` for anything else."""
+        """Parse a path as `str(path)` writes it; the ``$`` may be left out. Raise `PatternError` for anything else.
+
+        >>> Path.parse("users[1].name") == Path.parse("$.users[1].name")
+        True
+        """
+        expect(text, str, "str")
         return _parse(text)
 
     @property
@@ -60,24 +76,29 @@ class Path:
         """The steps from the root to this path."""
         steps = self._steps
         if steps is None:
-            backwards: list[Step] = []
-            path = self
-            while path.parent is not None and path.step is not None:
-                backwards.append(path.step)
-                path = path.parent
-            steps = self._steps = tuple(reversed(backwards))
+            steps = self._steps = tuple(self._walk())
         return steps
+
+    def _walk(self) -> list[Step]:
+        """Return the steps and keep nothing. A path that is only written down stays one small object at any depth."""
+        backwards: list[Step] = []
+        path = self
+        while path._parent is not None and path._step is not None:
+            backwards.append(path._step)
+            path = path._parent
+        backwards.reverse()
+        return backwards
 
     @property
     def pointer(self) -> str:
         """The path as a JSON Pointer (RFC 6901)."""
-        return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in self.steps)
+        return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in self._walk())
 
     def __truediv__(self, step: Step) -> Path:
         return Path(self, step)
 
     def __str__(self) -> str:
-        return "$" + "".join([_segment(step) for step in self.steps])
+        return "$" + "".join([_segment(step) for step in self._walk()])
 
     def __repr__(self) -> str:
         return f"Path.parse({str(self)!r})"
@@ -119,16 +140,17 @@ def _segment(step: Step) -> str:
         return f"[{step}]"
     if step.isidentifier():
         return "." + step
-    quoted = quote(step)
-    if not quoted.isprintable():  # messages show paths, and must stay one readable line
-        quoted = "".join([c if c.isprintable() else escape_ascii(c) for c in quoted])
-    return f"[{quoted}]"
+    return f"[{printable(quote(step))}]"  # messages show paths, and must stay one readable line
 
 
 def _parse(text: str) -> Path:
-    if not text.startswith("$"):
-        raise PatternError("a path must start with '$'", 0)
-    path, at = ROOT, 1
+    if text.startswith("$"):
+        path, at = ROOT, 1
+    elif text.startswith("["):
+        path, at = ROOT, 0
+    else:
+        name, at = read_name(text, 0)
+        path = Path(ROOT, name)
     while at < len(text):
         if text[at] == ".":
             name, at = read_name(text, at + 1)
@@ -189,6 +211,8 @@ def read_quoted(text: str, start: int) -> tuple[str, int]:
     end = start + 1
     while end < len(text) and text[end] != mark:
         piece = text[end : end + 2] if text[end] == "\\" else text[end]
+        if piece == '\\"' and mark == "'":  # RFC 9535, section 2.3.1.1: each kind of quotes escapes its own only
+            raise PatternError("invalid quoted key", start)
         json_text.append("'" if piece == "\\'" == "\\" + mark else '\\"' if piece == '"' else piece)
         end += len(piece)
     import json  # takes long to import, and only patterns with quotes need it

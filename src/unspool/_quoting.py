@@ -20,7 +20,7 @@ else:
     except ImportError:
         from json.encoder import encode_basestring, encode_basestring_ascii
 
-__all__ = ["escape", "escape_ascii", "quote", "spelled"]
+__all__ = ["escape", "escape_ascii", "printable", "quote", "spelled"]
 
 
 def quote(text: str) -> str:
@@ -44,6 +44,19 @@ def escape_ascii(text: str) -> str:
     """Return `text` in ASCII, with escapes for all other characters, without quotes."""
     quoted: str = encode_basestring_ascii(text)
     return quoted[1:-1]
+
+
+def printable(text: str) -> str:
+    r"""Return `text` with an escape for every character that a terminal or a log must not get raw.
+
+    Those are control characters, line breaks, direction marks and other invisible ones, and halves of surrogate pairs.
+
+    >>> printable("a\x1b[2J\u202eb")
+    'a\\u001b[2J\\u202eb'
+    """
+    if text.isprintable():
+        return text
+    return "".join([c if c.isprintable() else "\\u007f" if c == "\x7f" else escape_ascii(c) for c in text])
 
 
 def spelled(number: object) -> str | None:

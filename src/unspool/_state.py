@@ -16,13 +16,13 @@ exception.
 # Compiled with mypyc.
 from __future__ import annotations
 
-from ._dumps import check, natural
+from ._dumps import check, check_position, natural
 from ._dumps import text as checked_text
-from ._errors import Code, Position, StateError, UnspoolError
-from ._grammar.reader import Dialect, Reader, make_error
+from ._errors import Code, OptionsError, Position, StateError, UnspoolError
+from ._grammar.reader import MODE_WORDS, Dialect, Reader, make_error
 from ._missing import MISSING
-from ._native import TYPE_CHECKING, cast, final, mypyc_attr
-from ._options import Options
+from ._native import TYPE_CHECKING, cast, expect, final, mypyc_attr
+from ._options import LIMITS, Options, chosen_options
 from ._parser import Intake, as_bytes
 from ._path import Path
 from ._text.utf8 import decode
@@ -35,17 +35,20 @@ if TYPE_CHECKING:
 
     from ._errors import JSONSyntaxError
     from ._events import Event
+    from ._grammar.reader import Mode
     from ._parser import Fragment
+    from ._repairs import Repair
     from ._text.extract import Skipped
     from ._tree.nodes import Node
 
 __all__ = ["ParserState", "create_state", "finalize", "parse_chunk"]
 
 UNSEEN: Final = object()
-VERSION: Final = 1
+VERSION: Final = 2
+FIRST_VERSION: Final = 1  # without repairs
 FIELDS: Final = {
     *("version", "options", "mode", "position", "next_id", "roots", "errors"),
-    *("tree", "string", "key", "text", "carry", "nested", "rest", "extract"),
+    *("tree", "string", "key", "text", "carry", "nested", "rest", "extract", "repair"),
 }
 
 
@@ -141,6 +144,16 @@ class ParserState:
         return self._intake.reader.expecting
 
     @property
+    def mode(self) -> Mode:
+        """What the parser reads, in one word of a closed set: `expecting` as a name."""
+        return MODE_WORDS[self._intake.reader.mode]
+
+    @property
+    def next_id(self) -> int:
+        """The id of the next node."""
+        return self._intake.reader.next_id
+
+    @property
     def open_path(self) -> Path:
         """The path of the value that is being read or expected; between values, of the container."""
         return self._intake.reader.path
@@ -154,6 +167,11 @@ class ParserState:
     def skipped(self) -> tuple[Skipped, ...]:
         """With ``extract=True``: the text that was not JSON, with its place and the reason."""
         return self._intake.skipped
+
+    @property
+    def repairs(self) -> tuple[Repair, ...]:
+        """With ``Options(repair=...)``: the changes that made the text readable, in the order of the text."""
+        return self._intake.repairs
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -178,11 +196,14 @@ class ParserState:
         return _dump(self._intake, self._fold.hidden, self.root, self.errors)
 
     @staticmethod
-    def load(data: object) -> ParserState:
-        """Restore a state from its dump, in this or another process. Raises `StateError` for anything else."""
+    def load(data: object, *, max: Options | None = None) -> ParserState:
+        """Restore a state from its dump, in this or another process. Raises `StateError` for anything else.
+
+        A dump brings its own options. With `max`, a dump whose limits are larger than those of `max` is refused.
+        """
         try:
-            return _load(data)
-        except StateError:
+            return _load(data, None if max is None else chosen_options(max))
+        except (StateError, OptionsError):
             raise
         except (UnspoolError, ValueError, TypeError, KeyError, IndexError, ArithmeticError) as error:
             raise StateError(f"invalid state dump: {type(error).__name__}") from None
@@ -230,11 +251,14 @@ def _loaded(data: object) -> ParserState:
 
 def create_state(options: Options | None = None, *, extract: bool = False) -> ParserState:
     """Return the state before any text. With `extract` the JSON may be inside other text."""
+    expect(extract, bool, "bool")
     return ParserState(Intake.create(options, extract), TreeFold(), None, None, None)
 
 
 def parse_chunk(state: ParserState, fragment: Fragment) -> ParserState:
     """Return the state after one more fragment, cut anywhere: the same state after an error, or if it is empty."""
+    if type(state) is not ParserState:
+        expect(state, ParserState, "unspool._state.ParserState")
     if isinstance(fragment, str):
         if type(fragment) is not str:
             fragment = "".join([fragment])  # subclasses may override anything: use the plain text
@@ -247,7 +271,15 @@ def parse_chunk(state: ParserState, fragment: Fragment) -> ParserState:
 
 def finalize(state: ParserState) -> ParserState:
     """Return the state if the text ends here: a root number is complete, an open value is an `IncompleteJSONError`."""
+    expect(state, ParserState, "unspool._state.ParserState")
     return state if state._intake.reader.is_over else state._next(None)
+
+
+def check_limits(options: Options, cap: Options) -> None:
+    """Raise `StateError` if a limit of a dump is larger than the same limit of `cap`."""
+    for name in LIMITS:
+        limit, most = getattr(options, name), getattr(cap, name)
+        check(most is None or (limit is not None and limit <= most), f"its {name} is larger than {most}")
 
 
 def _dump(
@@ -264,6 +296,7 @@ def _dump(
         "string": string,
         "rest": intake.rest.hex(),
         "extract": None if intake.extractor is None else intake.extractor.dump(),
+        "repair": None if intake.repairer is None else intake.repairer.dump(),
         "errors": [[e.code.value, e.offset, e.line, e.column, list(e.path.steps), e.expected] for e in errors],
     }
     if string is not None and data["mode"] == "STRING":
@@ -297,31 +330,51 @@ def _flatten(root: Node | None) -> tuple[list[list[object]], list[object] | None
     return tree, string
 
 
-def _load(dump: object) -> ParserState:
+def _load(dump: object, cap: Options | None) -> ParserState:
     check(type(dump) is dict, "not an object")
     data = cast("dict[str, Any]", dump)
+    check(type(data.get("version")) is int, "wrong fields")
+    if data["version"] == FIRST_VERSION:
+        check("repair" not in data, "wrong fields")
+        data = cast("dict[str, Any]", {**data, "version": VERSION, "repair": None})
     check(set(data) == FIELDS, "wrong fields")
-    check(type(data["version"]) is int and data["version"] == VERSION, "unknown version")
+    check(data["version"] == VERSION, "unknown version")
     check(type(data["options"]) is dict, "options that are not an object")
-    options = Options(**data["options"])
+    try:
+        options = Options(**data["options"])
+    except OptionsError as wrong:
+        raise StateError(f"invalid state dump: {wrong}") from None
+    if cap is not None:
+        check_limits(options, cap)
     reader = Reader(Dialect(options))
     intake = Intake(reader, False)
     if data["extract"] is not None:
         from ._text.extract import Extractor  # most states do not need it
 
-        intake.extractor = Extractor.load(data["extract"])
+        intake.extractor = Extractor.load(data["extract"], reader.dialect.mends)
+        if intake.repairer is not None:
+            intake.repairer.stops_at_root = True
         intake.is_plain = False
-        check(intake.extractor.multiple is options.multiple, "the extractor does not fit the options")
+        check(
+            intake.extractor.multiple is reader.dialect.multiple and not reader.dialect.lines,
+            "the extractor does not fit the options",
+        )
+    check((intake.repairer is None) == (data["repair"] is None), "the repairer does not fit the options")
     fold = TreeFold()
     for code_name, offset, line, column, steps, expected in data["errors"]:
         position = Position(natural(offset), natural(line), natural(column))
+        check_position(offset, line, column)
         check(all(isinstance(step, str) or natural(step) >= 0 for step in steps), "impossible path")
-        error = make_error(Code(code_name), position, Path.of(*steps), checked_text(expected))
+        code = Code(code_name)
+        is_python_limit = code == Code.MAX_NUMBER and checked_text(expected) != ""
+        error = make_error(code, position, Path.of(*steps), checked_text(expected), options, is_python_limit)
         reader.error = reader.error or error
         reader.error_count += 1
         fold.error(error, -1, False)
     reader.load(data, fold)
     fold.finished = None  # they belong to a fragment, and a loaded state has none
+    if intake.repairer is not None:
+        intake.repairer.load(data["repair"])
     check(not reader.is_failed or reader.error is not None, "a failed parser without an error")
     intake.rest = bytes.fromhex(data["rest"])
     intake.is_plain = intake.is_plain and not intake.rest

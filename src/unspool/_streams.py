@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator
 from contextlib import aclosing, closing, nullcontext
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast
 
 from ._chunker.snapshots import SnapshotChunker
-from ._errors import JSONSyntaxError
+from ._errors import JSONSyntaxError, OptionsError
 from ._missing import MISSING
 from ._parser import FragmentParser, ValueParser
 from .select import Selector
@@ -20,6 +20,7 @@ from .select import Selector
 if TYPE_CHECKING:
     from collections.abc import AsyncIterable, Iterable
 
+    from ._chunker.snapshots import OnConflict, OnStall
     from ._events import Event
     from ._options import Options
     from ._parser import Fragment
@@ -95,22 +96,48 @@ def aiter_values(
 
 
 def chunk_snapshots(
-    snapshots: Iterable[object], *, chunker: SnapshotChunker | None = None
+    snapshots: Iterable[object],
+    *,
+    on_conflict: OnConflict = "raise",
+    patience: int = 0,
+    empty: Literal["write", "wait"] = "write",
+    on_stall: OnStall | None = None,
+    chunker: SnapshotChunker | None = None,
 ) -> Generator[str, None, None]:
     """Yield the text of a document that arrives as complete snapshots, in fragments that are never empty.
 
     Each snapshot is JSON text or a parsed value, as for `SnapshotChunker.process`. A snapshot that contradicts the
-    written text raises `SnapshotError`. Pass a `chunker` to choose another behaviour, or to `flush` the document after
-    an error.
+    written text raises `SnapshotError`. The other arguments are those of `SnapshotChunker`. Or pass a `chunker`, for
+    example to `flush` the document after an error.
     """
-    return iterate(snapshots, _Chunks(chunker))
+    return iterate(snapshots, _Chunks(_chosen(chunker, on_conflict, patience, empty, on_stall)))
 
 
 def achunk_snapshots(
-    snapshots: AsyncIterable[object], *, chunker: SnapshotChunker | None = None
+    snapshots: AsyncIterable[object],
+    *,
+    on_conflict: OnConflict = "raise",
+    patience: int = 0,
+    empty: Literal["write", "wait"] = "write",
+    on_stall: OnStall | None = None,
+    chunker: SnapshotChunker | None = None,
 ) -> AsyncGenerator[str, None]:
     """Yield the text of an async source of snapshots, like `chunk_snapshots`."""
-    return aiterate(snapshots, _Chunks(chunker))
+    return aiterate(snapshots, _Chunks(_chosen(chunker, on_conflict, patience, empty, on_stall)))
+
+
+def _chosen(
+    chunker: SnapshotChunker | None,
+    on_conflict: OnConflict,
+    patience: int,
+    empty: Literal["write", "wait"],
+    on_stall: OnStall | None,
+) -> SnapshotChunker:
+    if chunker is None:
+        return SnapshotChunker(on_conflict=on_conflict, patience=patience, empty=empty, on_stall=on_stall)
+    if (on_conflict, patience, empty, on_stall) != ("raise", 0, "write", None):
+        raise OptionsError("the chunker has its own settings: pass either a chunker or settings")
+    return chunker
 
 
 def iterate(source: Iterable[S], stage: StreamStage[S, T]) -> Generator[T, None, None]:
@@ -227,8 +254,8 @@ class _Values:
 
 
 class _Chunks:
-    def __init__(self, chunker: SnapshotChunker | None) -> None:
-        self._chunker = SnapshotChunker() if chunker is None else chunker
+    def __init__(self, chunker: SnapshotChunker) -> None:
+        self._chunker = chunker
 
     def feed(self, snapshot: object) -> list[str]:
         fragment = self._chunker.process(snapshot)

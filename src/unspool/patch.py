@@ -20,7 +20,7 @@ from ._errors import PatchError, StateError
 from ._events import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ._events import Event
     from ._path import Path, Step
@@ -67,7 +67,11 @@ class Patcher:
 
     def ops(self, events: Iterable[Event]) -> list[Operation]:
         """Return the operations that lead from the document before these events to the one after them."""
-        operations: list[Operation] = []
+        return list(self._each(events))
+
+    def _each(self, events: Iterable[Event]) -> Iterator[Operation]:
+        """Yield the operations one by one, since each has a whole path. The caller takes all of them."""
+        operations: list[Operation] = []  # only the last one can still change
         new: list[Any] = []  # the open containers that began in this call; new values go into the last one
         for event in events:
             if self._is_broken:
@@ -93,8 +97,10 @@ class Patcher:
                     self._is_broken = self._string is not None
                 case _:
                     _place(event.path, event.value, operations, new)
+            while len(operations) > 1:
+                yield operations.pop(0)
         self._hand_over()
-        return operations
+        yield from operations
 
     def _grow_string(self, event: Event, text: str, operations: list[Operation]) -> None:
         if self._string is None or self._string.node_id != event.node_id:

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Final, final
 
 from ._errors import PatternError
 from ._events import Kind
+from ._native import expect
 from ._path import Path, name_end, read_index, read_quoted
 
 if TYPE_CHECKING:
@@ -145,6 +146,7 @@ class Selector:
     __slots__ = ("_line", "_pattern")
 
     def __init__(self, pattern: str | Pattern) -> None:
+        expect(pattern, (str, Pattern), "union[str, unspool.select.Pattern]")
         pattern = compile(pattern) if isinstance(pattern, str) else pattern
         # A selected value includes everything inside it, so an accepted state stays accepted.
         self._pattern = Pattern(
@@ -205,6 +207,7 @@ def matches(pattern: str | Pattern, path: Path | Iterable[Step]) -> bool:
 
 def compile(text: str) -> Pattern:  # noqa: A001 - as in re: it is called select.compile
     """Compile a pattern; the results are cached. Raise `PatternError` with the reason and the offset."""
+    expect(text, str, "str")
     return _compile(text)
 
 
@@ -272,7 +275,10 @@ def _choice(text: str, at: int) -> tuple[Choice, int]:
     if text.startswith("*", at):
         return None, at + 1
     if text.startswith(('"', "'"), at):
-        return read_quoted(text, at)
+        key, end = read_quoted(text, at)
+        if any(0xD800 <= ord(character) <= 0xDFFF for character in key):
+            raise PatternError("half a surrogate pair in a key", at)  # RFC 9535, section 2.1: a pattern is Unicode
+        return key, end
     numbers: list[int | None] = []
     while True:
         number = None

@@ -3,6 +3,7 @@
 - `every_cut` and `random_cuts` cut a text into fragments
 - `snapshots_of` returns the snapshots of a document that is being written
 - `assert_cutting_is_not_observable` and `assert_only_grows` check laws of streaming code
+- `assert_fragments_are` compares the output of a chunker with the last snapshot
 
 They need no test framework. Random choices come from a seed, so they can be repeated, or drawn by hypothesis. Failures
 raise AssertionError.
@@ -16,8 +17,9 @@ from random import Random
 from reprlib import Repr
 from typing import TYPE_CHECKING, Any, AnyStr, Final, NoReturn, TypeGuard, TypeVar, final
 
-from ._chunker.policy import copied, text_of
-from ._errors import OptionsError
+from ._chunker.differences import diff_snapshots
+from ._chunker.values import copied, text_of
+from ._errors import OptionsError, SnapshotError
 from ._missing import MISSING
 from ._options import UNLIMITED_OPTIONS
 from ._path import ROOT, Path
@@ -28,12 +30,22 @@ if TYPE_CHECKING:
 
     from ._path import Step
 
-__all__ = ["assert_cutting_is_not_observable", "assert_only_grows", "every_cut", "random_cuts", "snapshots_of"]
+__all__ = [
+    "assert_cutting_is_not_observable",
+    "assert_fragments_are",
+    "assert_only_grows",
+    "every_cut",
+    "random_cuts",
+    "snapshots_of",
+]
 
 T = TypeVar("T")
 
 COARSENESSES: Final = (1, 2, 8, 64) * 5  # of the random cuts that the assertion tries
 MAX_TRIES: Final = 200  # to find a simpler failing cut
+MAX_DIFFERENCES: Final = 5  # in one message
+
+SPELLED_OPTIONS: Final = UNLIMITED_OPTIONS.replace(floats="decimal", surrogates="keep")
 
 SHORT: Final = Repr()
 SHORT.maxstring = SHORT.maxother = 80
@@ -247,6 +259,64 @@ def _first_difference(one: Any, other: Any) -> tuple[str, Any, Any]:
         start = next(unequal, min(len(one), len(other)))
         one, other, place = one[start:], other[start:], f"{place}[{start}:]"
     return place, one, other
+
+
+# ---- fragments and their snapshot --------------------------------------------------------------------
+
+
+def assert_fragments_are(fragments: str | Iterable[str], snapshot: object) -> None:
+    """Assert that fragments, joined, are the JSON text of `snapshot`. The order of keys does not matter.
+
+    `snapshot` is JSON text or a parsed value, as for `SnapshotChunker.process`; numbers must be spelled the same. The
+    message tells where the text stops being JSON, or which paths differ and how.
+    """
+    __tracebackhide__ = True
+    text = fragments if isinstance(fragments, str) else "".join(fragments)
+    try:
+        diff = diff_snapshots(text, snapshot)
+    except SnapshotError as error:
+        if error.step != 1:
+            raise
+        end = "" if len(text) <= SHORT.maxstring else "the end of "
+        shown = repr(text[-SHORT.maxstring :])
+        raise AssertionError(
+            f"the fragments are not JSON: {error.__cause__ or error}\n  {end}the text: {shown}"
+        ) from None
+    if not diff:
+        return
+    found = list(diff)
+    lines = [f"the fragments differ from the snapshot in {len(found)} place{'s' if len(found) > 1 else ''}"]
+    written, expected = _parsed(text), _parsed(snapshot)
+    for name, path in found[:MAX_DIFFERENCES]:
+        one, other = _at(written, path), _at(expected, path)
+        if name == "new":
+            lines.append(f"  {path}: missing; the snapshot has {SHORT.repr(other)}")
+        elif name == "removed":
+            lines.append(f"  {path}: the fragments have {SHORT.repr(one)}; the snapshot has no value")
+        else:
+            _, one, other = _first_difference(one, other) if name == "changed" else ("", one, other)
+            lines.append(f"  {path}: {SHORT.repr(one)} is not {SHORT.repr(other)}")
+    if len(found) > MAX_DIFFERENCES:
+        lines.append(f"  and {len(found) - MAX_DIFFERENCES} more")
+    raise AssertionError("\n".join(lines))
+
+
+def _parsed(snapshot: object) -> Any:
+    """Return a snapshot as a value whose numbers show how they are spelled."""
+    text = snapshot if isinstance(snapshot, (str, bytes)) else text_of(copied(snapshot, None, 1))
+    value: Any = MISSING
+    for value in iter_values([text], SPELLED_OPTIONS):  # noqa: B007 - the last one counts
+        pass
+    return value
+
+
+def _at(value: Any, path: Path) -> Any:
+    for step in path.steps:
+        try:
+            value = value[step]
+        except (LookupError, TypeError):
+            return MISSING
+    return value
 
 
 # ---- values only grow --------------------------------------------------------------------------------

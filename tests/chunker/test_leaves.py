@@ -313,7 +313,7 @@ def test_deep_values_need_no_stack() -> None:
         chunker.process("$", value)
 
 
-@pytest.mark.parametrize("path", ["", "a", "$.", "$[", "$..a", "$[*]", "$[-1]", "$['a", "$.a b", "$[01]"])
+@pytest.mark.parametrize("path", ["", "a.", "$.", "$[", "$..a", "$[*]", "$[-1]", "$['a", "$.a b", "$[01]"])
 def test_paths_that_cannot_be_read(path: str) -> None:
     """A path that cannot be read is a `PatternError`, and changes nothing."""
     chunker = fed([begun("$.a", "x")])

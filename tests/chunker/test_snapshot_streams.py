@@ -1,7 +1,8 @@
-"""Recorded snapshots through the chunkers, and the iterators over snapshots.
+"""Streams of snapshots through the chunkers, and the iterators over snapshots.
 
-The recordings stand beside the project; where they are absent their tests are skipped. They prove little on their own
-(one schema, nothing but strings and containers), so the laws are in test_laws_chunker.py.
+The project has streams of its own, in tests/support/snapshot_streams.py. The recordings stand beside the project; where
+they are absent their tests are skipped. They prove little on their own: one schema, nothing but strings and containers.
+The laws are in test_laws_chunker.py.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 
-from tests.support import chains
+from tests.support import chains, snapshot_streams
 from tests.support.chains import Chain, Judge, load
 from unspool import (
     FragmentParser,
@@ -74,6 +75,71 @@ async def awaited(items: Iterable[Any]) -> AsyncGenerator[Any, None]:
 
 
 both = pytest.mark.parametrize("respooled", [run, run_async], ids=["iter", "aiter"])
+
+
+# ---- the streams of the project -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("empty", ["write", "wait"])
+@pytest.mark.parametrize("name", snapshot_streams.DOCUMENTS)
+@formed
+def test_streams(name: str, form: str, empty: Any) -> None:
+    """Law 14 for each stream: of a text that is written, and of a model that is filled."""
+    snapshots = snapshot_streams.filled(name) if empty == "wait" else snapshot_streams.written(name)
+    assert 40 < len(snapshots) < 400
+    chunker, judge = SnapshotChunker(empty=empty), Judge(empty=empty)
+    for snapshot in snapshots:
+        judge.take(chunker.process(FORMS[form](snapshot)), load(snapshot))
+    judge.finish(chunker.flush(), load(snapshots[-1]))
+    assert load(snapshots[-1]) == load(json.dumps(snapshot_streams.DOCUMENTS[name]))
+    assert judge.figures.delay <= 1
+    assert judge.figures.fragments > judge.figures.steps / 3
+
+
+@pytest.mark.parametrize("empty", ["write", "wait"])
+@pytest.mark.parametrize("name", snapshot_streams.DOCUMENTS)
+def test_streams_coarser(name: str, empty: Any) -> None:
+    """The same where snapshots are missed: any stride, and the last one alone."""
+    snapshots = snapshot_streams.filled(name) if empty == "wait" else snapshot_streams.written(name)
+    for stride in (2, 3, 5, 13, len(snapshots)):
+        chosen = [*snapshots[::stride], snapshots[-1]]
+        chunker, judge = SnapshotChunker(empty=empty), Judge(empty=empty)
+        for snapshot in chosen:
+            judge.take(chunker.process(snapshot), load(snapshot))
+            judge.take(chunker.process(json.loads(snapshot)), load(snapshot))
+        judge.finish(chunker.flush(), load(chosen[-1]))
+
+
+@pytest.mark.parametrize("name", snapshot_streams.DOCUMENTS)
+@both
+def test_streams_through_the_iterators(name: str, respooled: Any) -> None:
+    """The iterators give the fragments of the chunker, the empty ones left out, and then the flush."""
+    snapshots = snapshot_streams.written(name)
+    chunker = SnapshotChunker()
+    expected = [*[chunker.process(snapshot) for snapshot in snapshots], chunker.flush()]
+    assert respooled(snapshots) == [fragment for fragment in expected if fragment]
+
+
+def test_a_filled_model_needs_the_option() -> None:
+    """Without it, each of the filled models contradicts what is written, and that is told."""
+    for name in snapshot_streams.DOCUMENTS:
+        with pytest.raises(SnapshotError):
+            run(snapshot_streams.filled(name))
+
+
+@pytest.mark.parametrize("name", snapshot_streams.TEXTS)
+def test_texts(name: str) -> None:
+    """The growing prefixes of a text give back its fragments; repeats give nothing. A string is no different."""
+    fragments = snapshot_streams.TEXTS[name]
+    chunker, strings, text, written = TextChunker(), SnapshotChunker(), "", ""
+    for fragment in fragments:
+        text += fragment
+        assert chunker.process(text) == fragment
+        assert chunker.process(text) == ""
+        written += strings.process(json.dumps(text))
+        assert json.loads(written + '"') == text
+    assert chunker.flush() == ""
+    assert json.loads(written + strings.flush()) == text
 
 
 # ---- the recordings --------------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from unspool import Code, JSONSyntaxError, Options, OptionsError, Reason, SnapshotChunker, SnapshotError
-from unspool._chunker.policy import Number, same
-from unspool._chunker.snapshots import MAX_SPELLINGS, SnapshotReader
+from unspool._chunker.reading import MAX_SPELLINGS, SnapshotReader
+from unspool._chunker.values import Number, same
 from unspool._path import ROOT
 
 DEEP = 5000

@@ -119,7 +119,7 @@ class Line(NamedTuple):
     def is_local(self) -> bool:
         """Whether it ends by itself, and needs nothing but unspool; tests of the servers run those."""
         tools = {command[0].removeprefix(".venv/bin/") for command in self.commands}
-        is_served = {"studio", "--serve"} & {*self.text.split()}
+        is_served = {"studio", "gateway", "--serve"} & {*self.text.split()}
         return "unspool" in tools and tools <= {"unspool", "echo", "printf", "head", "curl"} and not is_served
 
 

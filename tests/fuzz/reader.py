@@ -47,15 +47,23 @@ def decode(data: bytes) -> Case:
     options = dict(OPTIONS[option % len(OPTIONS)])
     if kind & SKIPPING:
         options["on_error"] = "skip"
-    text: str | bytes = payload if kind & AS_BYTES else payload.decode("utf-8", "surrogateescape")
+    text: str | bytes = payload if kind & AS_BYTES else decoded(payload)
     return Case(options, text, [place * len(text) // 256 for place in places])
+
+
+def decoded(payload: bytes) -> str:
+    """The text of some bytes: halves of surrogate pairs stand for themselves, and any wrong byte is a half, too."""
+    try:
+        return payload.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return payload.decode("utf-8", "surrogateescape")
 
 
 def encode(text: str | bytes, options: dict[str, Any], cuts: bytes = b"") -> bytes:
     """The bytes that stand for a case."""
     dialect = {name: value for name, value in options.items() if name != "on_error"}
     kind = (AS_BYTES if isinstance(text, bytes) else 0) | (SKIPPING if "on_error" in options else 0)
-    payload = text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")
+    payload = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
     return bytes([OPTIONS.index(dialect), kind, len(cuts)]) + cuts + payload
 
 

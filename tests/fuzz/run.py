@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 LONGEST = 4096
-TARGETS = ["reader", "snapshots", "typed", "messages", "parts"]  # a module of this folder each
+TARGETS = ["reader", "repair", "snapshots", "typed", "messages", "parts", "dumps"]  # a module of this folder each
 
 
 def main() -> int:

@@ -1,6 +1,6 @@
 """Snapshots, one a line: whatever they are, what is written is the last one that was taken, or was refused aloud.
 
-The first byte chooses what is done about contradictions, and how patient the chunker is.
+The first byte chooses what is done about contradictions and empty values, and how patient the chunker is.
 """
 
 from __future__ import annotations
@@ -18,6 +18,12 @@ SEEDS: Final = [
     ['{"a":"x"}', '{"a":"xy","b":[1]}', '{"b":[1,2],"a":"xy"}'],
     ['{"a":{"p":"1","q":{"r":""}},"b":[]}', '{"b":[],"a":{"q":{"r":"","s":""},"p":"1"}}'],
     ["[]", "[1]", '[1,"a"]', '[1,"ab",{}]'],
+    [
+        '{"t":"","n":0,"l":[]}',
+        '{"t":"a","n":0,"l":[]}',
+        '{"t":"ab","n":0,"l":[{"x":null},0]}',
+        '{"t":"ab","n":1,"l":[2]}',
+    ],
     ['{"a":null}', '{"a":null,"b":true}', '{"b":false}', "[", "1e5", '"text"'],
 ]
 
@@ -25,13 +31,19 @@ SEEDS: Final = [
 def decode(data: bytes) -> tuple[dict[str, Any], list[bytes]]:
     """The settings of the chunker, and the snapshots."""
     choice = data[0] if data else 0
-    return {"on_conflict": "keep" if choice & 1 else "raise", "patience": choice >> 1 & 3}, data[1:].split(b"\n")
+    settings = {
+        "on_conflict": "keep" if choice & 1 else "raise",
+        "patience": choice >> 1 & 3,
+        "empty": "wait" if choice & 8 else "write",
+        "keep_text": bool(choice & 16),
+    }
+    return settings, data[1:].split(b"\n")
 
 
 def seeds() -> Iterator[bytes]:
     """Chains to start from."""
     for number, lines in enumerate(SEEDS):
-        for choice in range(4):
+        for choice in (0, 1, 2, 3, 8, 9, 10, 24):
             yield bytes([choice]) + "\n".join(Random(number).sample(lines, len(lines)) if choice else lines).encode()
 
 

@@ -137,7 +137,8 @@ def test_the_path_of_a_root_has_no_step() -> None:
 
 @pytest.mark.parametrize("text", [r'"ab\ncd"', r'"\n\n\n\n\n"', '"abcde"', r'"abc\nd"', r'"\nabcd"'])
 @pytest.mark.parametrize(
-    ("name", "before", "code"), [("max_string", "", Code.MAX_STRING), ("max_key", "{", Code.MAX_KEY)]
+    ("name", "before", "code"),
+    [("max_string", "", Code.MAX_STRING), ("max_key", "{", Code.MAX_KEY), ("max_path", "{", Code.MAX_PATH)],
 )
 def test_escapes_count_as_one(text: str, name: str, before: str, code: Code) -> None:
     """Limits count characters as they are decoded."""

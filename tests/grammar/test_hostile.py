@@ -73,11 +73,11 @@ import sys
 from unspool import FragmentParser, Kind, Options
 
 sys.setrecursionlimit(200)
-parser = FragmentParser(Options(max_depth=None, duplicate_keys="error"))
+parser = FragmentParser(Options(max_depth=None, max_path=None, duplicate_keys="error"))
 events = parser.feed('[{"a":' * 50_000)
 assert len(events) == 100_000 and len(events[-1].path) == 99_999
 assert not parser.is_complete
-dropped = FragmentParser(Options(max_depth=None))
+dropped = FragmentParser(Options(max_depth=None, max_path=None))
 dropped.feed('[' * 50_000)
 del dropped, events
 events = parser.feed("0" + "}]" * 50_000)
@@ -103,11 +103,11 @@ def test_deep_nesting_without_a_limit() -> None:
 
 @pytest.mark.parametrize("digits", ["1" * MIB, "-" + "0" * MIB, "0." + "1" * MIB, "1e" + "0" * MIB, "1e-" + "9" * MIB])
 def test_long_numbers_stop_at_the_limit(digits: str) -> None:
-    """A number of a million digits is an error at its first thousand; a leading zero ends it before."""
+    """A number of a million digits is an error at its first thousand; a leading zero breaks it before."""
     for fragments in ([digits], [digits[at : at + 7] for at in range(0, 2000, 7)]):
         error = error_of(fragments)
         assert error is not None
-        expected = (Code.TRAILING_TEXT, 2) if digits[:2] == "-0" else (Code.MAX_NUMBER, 1000)
+        expected = (Code.INVALID_NUMBER, 2) if digits[:2] == "-0" else (Code.MAX_NUMBER, 1000)
         assert (error.code, error.offset) == expected
 
 
@@ -149,9 +149,14 @@ def test_long_numbers_without_a_limit(text: str, options: dict[str, Any], expect
 # Strings and keys
 
 
-def test_an_endless_key() -> None:
-    """A key of a gigabyte, announced in small pieces, ends at `max_key`; until then it takes its own length."""
-    parser = FragmentParser()
+@pytest.mark.parametrize(
+    ("options", "code", "most"),
+    [(Options(), Code.MAX_PATH, 4096), (Options(max_path=None), Code.MAX_KEY, 65_536)],
+    ids=["path", "key"],
+)
+def test_an_endless_key(options: Options, code: Code, most: int) -> None:
+    """A key of a gigabyte, announced in small pieces, ends at the limit; until then it takes its own length."""
+    parser = FragmentParser(options)
     parser.feed('{"')
     tracemalloc.start()
     try:
@@ -163,9 +168,23 @@ def test_an_endless_key() -> None:
     finally:
         tracemalloc.stop()
     assert parser.error is not None
-    assert (parser.error.code, parser.error.offset) == (Code.MAX_KEY, 2 + 65_536)
-    assert fed == 66_000
+    assert (parser.error.code, parser.error.offset) == (code, 2 + most)
+    assert fed == most // 1000 * 1000 + 1000
     assert peak < 200_000
+
+
+@pytest.mark.parametrize("cut", [1, 7, 4096, 10 * MIB])
+def test_keys_in_keys(cut: int) -> None:
+    """The keys of one path count together, and the keys of closed values count no more."""
+    text = "[" + '{"aaa":{"bbbbb":[0,{"cc":1}],"":{}}},' * 100 + '{"aaa":{"bbbbb":{"ccc'
+    fragments = [text[at : at + cut] for at in range(0, len(text), cut)]
+    error = error_of(fragments, max_path=11)
+    assert error is not None
+    assert error.code is Code.INCOMPLETE
+    error = error_of(fragments, max_path=10)
+    assert error is not None
+    assert (error.code, error.offset) == (Code.MAX_PATH, len(text) - 1)
+    assert error.path == (100, "aaa", "bbbbb")
 
 
 @pytest.mark.parametrize("cut", [1, 7, 4096, 10 * MIB])

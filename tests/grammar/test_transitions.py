@@ -31,21 +31,25 @@ VALUES = {
     "tfn": "LITERAL",
 }
 
-Row = tuple[str, dict[str, Any], dict[str, str | Code]]  # the text that leads there, options, what comes of each
+Outcome = str | Code | tuple[Code, str]  # the mode that comes, the error, or both where errors are skipped
+Row = tuple[str, dict[str, Any], dict[str, Outcome]]  # the text that leads there, options, what comes of each
 
 
-def then(*groups: dict[str, Any], otherwise: str | Code) -> dict[str, Any]:
+def then(*groups: dict[str, Any], otherwise: Outcome) -> dict[str, Any]:
     """One row: the groups of characters, and one outcome for all that are in none of them."""
     row: dict[str, Any] = {char: outcome for group in groups for chars, outcome in group.items() for char in chars}
     return {char: row.get(char, otherwise) for char in CLASSES}
 
 
+def atom(code: Code, more: dict[str, str], *, after: str) -> dict[str, Any]:
+    """An atom: `more` leads on, a few characters end it and belong to what is after it, and the others break it."""
+    in_array: dict[str, Any] = {" \n": after, ",": "VALUE", "]": "END", "}": WRONG}
+    return then(more, in_array if after == "AFTER_ITEM" else {" \n": "END", ",]}": TRAILING}, otherwise=code)
+
+
 def number(digits: str, more: dict[str, str], *, after: str) -> dict[str, Any]:
-    """A number: digits stay in `digits`, `more` leads on, and what else comes belongs to what is after it."""
-    closing: dict[str, Any] = {" \n": after, ",": "VALUE", "]": "END"} if after == "AFTER_ITEM" else {" \n": "END"}
-    return then(
-        {"019": digits} if digits else {}, more, closing, otherwise=WRONG if after == "AFTER_ITEM" else TRAILING
-    )
+    """A number: digits stay in `digits`, and `more` leads on."""
+    return atom(NUMBER, {**({"019": digits} if digits else {}), **more}, after=after)
 
 
 TABLE: dict[str, list[Row]] = {
@@ -75,6 +79,74 @@ TABLE: dict[str, list[Row]] = {
         ("{}", {"multiple": True}, then(VALUES, {" \n": "BETWEEN"}, otherwise=WRONG)),
     ],
     "END": [("{}", {}, then({" \n": "END"}, otherwise=TRAILING))],
+    "LINE_END": [("{}", {"multiple": "lines"}, then({" ": "LINE_END", "\n": "LINE_END"}, otherwise=TRAILING))],
+    "AFTER_WRONG": [
+        (
+            '{"a":[1}',
+            {"on_error": "skip"},
+            then(
+                {" \n": "AFTER_WRONG", ",": "KEY", "}": "END", '"': (WRONG, "SKIP_STRING")}, otherwise=(WRONG, "SKIP")
+            ),
+        ),
+        (
+            '[{"a":[1}',
+            {"on_error": "skip"},
+            then(
+                {" \n": "AFTER_WRONG", ",": "KEY_OR_VALUE", "}": "AFTER_ITEM", "]": "END", '"': (WRONG, "SKIP_STRING")},
+                otherwise=(WRONG, "SKIP"),
+            ),
+        ),
+    ],
+    "KEY_OR_VALUE": [
+        (
+            '[{"a":[1},',
+            {"on_error": "skip"},
+            then(
+                VALUES,
+                {" \n": "KEY_OR_VALUE", '"': "KEY_OR_STRING", ",": (WRONG, "KEY"), "}": (WRONG, "AFTER_ITEM")},
+                {"]": (WRONG, "AFTER_WRONG")},
+                otherwise=(WRONG, "SKIP"),
+            ),
+        ),
+        (
+            '[{"a":[1},',
+            {"on_error": "skip", "trailing_commas": True},
+            then(
+                VALUES,
+                {
+                    " \n": "KEY_OR_VALUE",
+                    '"': "KEY_OR_STRING",
+                    ",": (WRONG, "KEY_OR_CLOSE"),
+                    "}": "AFTER_ITEM",
+                    "]": "END",
+                },
+                otherwise=(WRONG, "SKIP"),
+            ),
+        ),
+    ],
+    "KEY_OR_STRING": [
+        (
+            '[{"a":[1},"',
+            {"on_error": "skip"},
+            then({'"': "AFTER_EITHER", "\n\x01": (CONTROL, "SKIP_STRING")}, otherwise="KEY_OR_STRING"),
+        ),
+        (
+            '[{"a":[1},"\\',
+            {"on_error": "skip"},
+            then({'"\\/fntu': "KEY_OR_STRING"}, otherwise=(ESCAPE, "SKIP_STRING")),
+        ),
+    ],
+    "AFTER_EITHER": [
+        (
+            '[{"a":[1},"b"',
+            {"on_error": "skip"},
+            then(
+                {" \n": "AFTER_EITHER", ":": "VALUE", ",": "VALUE", "]": "END"},
+                {'"': (WRONG, "SKIP_STRING")},
+                otherwise=(WRONG, "SKIP"),
+            ),
+        ),
+    ],
     "STRING": [
         ('"', {}, then({'"': "END", "\n\x01": CONTROL}, otherwise="STRING")),
         ('"\\', {}, then({'"\\/fntu': "STRING"}, otherwise=ESCAPE)),
@@ -89,7 +161,11 @@ TABLE: dict[str, list[Row]] = {
     "LITERAL": [
         ("t", {}, then(otherwise=Code.INVALID_LITERAL)),
         ("tr", {}, then({"u": "LITERAL"}, otherwise=Code.INVALID_LITERAL)),
-        ("[tru", {}, then({"e": "AFTER_ITEM"}, otherwise=Code.INVALID_LITERAL)),
+        ("[tru", {}, then({"e": "LITERAL_END"}, otherwise=Code.INVALID_LITERAL)),
+    ],
+    "LITERAL_END": [
+        ("true", {}, atom(Code.INVALID_LITERAL, {}, after="END")),
+        ("[null", {}, atom(Code.INVALID_LITERAL, {}, after="AFTER_ITEM")),
     ],
     "MINUS": [("-", {}, then({"0": "ZERO", "19": "INTEGER"}, otherwise=NUMBER))],
     "ZERO": [
@@ -134,8 +210,8 @@ def test_every_mode_has_a_row() -> None:
 
 
 @pytest.mark.parametrize(("mode", "text", "options", "row"), ROWS)
-def test_transitions(mode: str, text: str, options: dict[str, Any], row: dict[str, str | Code]) -> None:
-    """From this mode each character leads where its row says, and an error leaves nothing but FAILED behind."""
+def test_transitions(mode: str, text: str, options: dict[str, Any], row: dict[str, Outcome]) -> None:
+    """From this mode each character leads where its row says; an error stops the reading or is skipped."""
     assert set(row) == set(CLASSES)
     for character, outcome in row.items():
         reader, sink = Reader(Dialect(Options(**options))), EventList()
@@ -144,10 +220,11 @@ def test_transitions(mode: str, text: str, options: dict[str, Any], row: dict[st
         errors_before = len(sink.errors)
         reader.feed(character, sink)
         errors = sink.errors[errors_before:]
-        if isinstance(outcome, Code):
-            assert [error.code for error in errors] == [outcome], repr(character)
+        if not isinstance(outcome, str) or isinstance(outcome, Code):
+            code, after = (outcome, "FAILED") if isinstance(outcome, Code) else outcome
+            assert [error.code for error in errors] == [code], repr(character)
             assert errors[0].offset == len(text)
-            assert NAMES[reader.mode] == "FAILED"
+            assert NAMES[reader.mode] == after, repr(character)
         else:
             assert errors == [], repr(character)
             assert NAMES[reader.mode] == outcome, repr(character)

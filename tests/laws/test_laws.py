@@ -16,8 +16,10 @@ from tests.support.oracle import MISSING, is_prefix_value, read, same
 from unspool import Code, Event, FragmentParser, Kind, Options
 from unspool._grammar.writer import Writer
 
-texts = st.one_of(strategies.documents(), strategies.broken_documents(halves=True))
-small_texts = st.one_of(strategies.documents(small=True), strategies.broken_documents(small=True, halves=True))
+texts = st.one_of(strategies.documents(units=True), strategies.broken_documents(halves=True, units=True))
+small_texts = st.one_of(
+    strategies.documents(small=True, units=True), strategies.broken_documents(small=True, halves=True, units=True)
+)
 
 
 def prefixes(text: str) -> list[str]:

@@ -724,7 +724,7 @@ def test_leaves_that_are_cut_off() -> None:
 
 def test_leaves_that_have_no_place() -> None:
     """A path that is none, or that cannot be written any more, is an error of the call; later ones are left out."""
-    for bad in (Leaf("x", 1), Leaf("$.a", 2), Leaf("$.list[5]", 1), Leaf("$.b")):
+    for bad in (Leaf("[", 1), Leaf("$.a", 2), Leaf("$.list[5]", 1), Leaf("$.b")):
         state = after([leaves(Leaf("$.a", 1), name="f"), leaves(bad), leaves(Leaf("$.c", 1))])
         error = state.tool_calls[0].error
         assert error is not None

@@ -109,7 +109,7 @@ def _nothing_validated_yet() -> None:
     VALIDATED.clear()
 
 
-def here(text: str, type: Any = Trip, **options: bool) -> Any:
+def here(text: str, type: Any = Trip, **options: Any) -> Any:
     """What unspool shows of a text so far."""
     resolution: Resolution[Any] = partial(type, **options).resolve(parse_chunk(create_state(), text))[0]
     return resolution.value
@@ -268,13 +268,12 @@ def test_instructor_unions() -> None:
 
 
 def test_here_unions() -> None:
-    """Items of an array of a union are models when they are finished, with a tag as soon as that is there."""
-    (part,) = here(PARTS, Plan).parts
-    assert type(part) is Walk
-    walk, meal = here(PARTS, TaggedPlan).parts
-    assert type(walk) is Walk
-    assert isinstance(meal, Meal)
-    assert meal.dishes == ["so"]
+    """Items of an array of a union are models as soon as their tag, or their literal, is there."""
+    for plan in (Plan, TaggedPlan):
+        walk, meal = here(PARTS, plan).parts
+        assert type(walk) is Walk
+        assert isinstance(meal, Meal)
+        assert meal.dishes == ["so"]
 
 
 def test_items() -> None:
@@ -392,7 +391,9 @@ def test_pydantic() -> None:
 FENCE = re.compile(r"^( *)```(?P<language>\w+)\n(?P<code>.*?)^\1```|^## (?P<section>[^\n]+)$", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize(("section", "module"), [("instructor", "instructor"), ("pydantic-ai", "pydantic_ai")])
+@pytest.mark.parametrize(
+    ("section", "module"), [("instructor", "instructor"), ("pydantic-ai", "pydantic_ai"), ("langdiff", "langdiff")]
+)
 def test_code_of_others_on_the_page(section: str, module: str) -> None:
     """The code for other libraries, which the page calls ``python3``, runs in its place among the other blocks."""
     pytest.importorskip(module)

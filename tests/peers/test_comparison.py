@@ -365,7 +365,7 @@ def typed(name: str) -> str:
     module = loaded(name)
     if name == "unspool":
         first, *_ = iter_partial(Day, ['{"title": "Por', 'to", "hours": 6}'])
-        is_one = issubclass(type(first.value), Day)
+        is_one = isinstance(first.value, Day)
         return "half-filled instances" if is_one and first.value.title == "Por" else "no"
     if name == "streaming-json-parser":
         parser = module.StreamingJsonParser(value_type=Stop)

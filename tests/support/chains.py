@@ -281,13 +281,13 @@ def explains(piece: Piece, value: Model, path: Steps, reason: str) -> bool:
     *outer, last = path or [None]
     is_news = False  # the path of what is new in something closed, or of that: both name the place
     for step in outer if path else []:
-        if step not in _steps(piece) or step not in _steps_of_value(value):
+        if step not in _steps(piece) or step not in steps_of_value(value):
             return False
         piece, value = piece.content[step], value[step]
     if path:
         if reason == "vanished":
             return piece.kind == "object" and isinstance(value, dict) and last in piece.content and last not in value
-        if last not in _steps_of_value(value) or (last not in _steps(piece) and reason != "grew_late"):
+        if last not in steps_of_value(value) or (last not in _steps(piece) and reason != "grew_late"):
             return False
         is_news = last not in _steps(piece)
         if not is_news:
@@ -319,10 +319,11 @@ def _one_starts_the_other(left: str, right: str) -> bool:
 
 
 def _steps(piece: Piece) -> list[Any]:
-    return _steps_of_value(piece.content) if piece.kind in {"object", "array"} else []
+    return steps_of_value(piece.content) if piece.kind in {"object", "array"} else []
 
 
-def _steps_of_value(value: Any) -> list[Any]:
+def steps_of_value(value: Any) -> list[Any]:
+    """The keys of an object, the indices of an array, nothing for other values."""
     if isinstance(value, dict):
         return list(value)
     return list(range(len(value))) if isinstance(value, list) else []
@@ -333,7 +334,7 @@ def differences(left: Model, right: Model, path: Steps = ()) -> list[Steps]:
     if kind_of(left) != kind_of(right) or not isinstance(left, (dict, list)):
         return [] if left == right and kind_of(left) == kind_of(right) else [path]
     found: list[Steps] = []
-    ours, theirs = _steps_of_value(left), _steps_of_value(right)
+    ours, theirs = steps_of_value(left), steps_of_value(right)
     for step in [*ours, *[step for step in theirs if step not in ours]]:
         if step in ours and step in theirs:
             found += differences(left[step], right[step], (*path, step))
@@ -370,20 +371,24 @@ class Figures:
 class Judge:
     """Takes what is written for each snapshot of one left-to-right document, and holds it to law 14."""
 
-    def __init__(self, *, most_delay: int | None = 1) -> None:
+    def __init__(self, *, most_delay: int | None = 1, empty: str = "write") -> None:
         self.text = ""
         self.written: Piece | None = None
+        self.value: list[Model] = []  # of the text so far, a number at its very end included; empty without text
         self.figures = Figures(chains=1)
         self._parser = FragmentParser(Options(surrogates="keep", max_depth=None, max_number=None))
         self._distinct: list[Model] = []
         self._most_delay = most_delay
+        self._last: list[Model] = []
+        self._seen = certain if empty == "wait" else _itself  # the part of a snapshot that should be visible
 
     def take(self, fragment: str, snapshot: Model) -> None:
         """The fragment that was written for a snapshot."""
         self.write(fragment)
-        is_repeated = self._distinct[-1:] == [snapshot]
-        if not is_repeated:
-            self._distinct.append(snapshot)
+        is_repeated, self._last = self._last == [snapshot], [snapshot]
+        seen = self._seen(snapshot)
+        if self._distinct[-1:] != [seen]:
+            self._distinct.append(seen)
         figures = self.figures
         figures.steps += 1
         figures.fragments += bool(fragment)
@@ -392,7 +397,7 @@ class Judge:
         value = self.value
         assert value == [] or grows_to(value[0], snapshot), "something was written that the snapshot does not show"
         delay = 0
-        while delay < len(self._distinct) and not (value and covers(value[0], self._distinct[-1 - delay])):
+        while delay < len(self._distinct) and not _is_shown(value, self._distinct[-1 - delay]):
             delay += 1
         if self._most_delay is not None:
             assert delay <= self._most_delay, "more than the newest distinct snapshot is not visible yet"
@@ -400,21 +405,17 @@ class Judge:
 
     def write(self, fragment: str) -> None:
         """More text: it can be encoded, and no character of it makes the whole unrepairable."""
+        if not fragment:
+            return
         fragment.encode()
         for character in fragment:
             self._parser.feed(character)
             assert self._parser.error is None, self._parser.error
         self.text += fragment
         self.written = read_written(self.text)
-
-    @property
-    def value(self) -> list[Model]:
-        """The value of the text so far, a number at its very end included; empty if there is none yet."""
-        if self.written is None:
-            return []
-        value = load(self.text + self.written.closers)
-        assert value == self.written.value
-        return [value]
+        assert self.written is not None
+        self.value = [load(self.text + self.written.closers)]
+        assert self.value == [self.written.value]
 
     def finish(self, fragment: str, snapshot: Model) -> None:
         """The last fragment: now the text is JSON, and says what the last snapshot said."""
@@ -424,6 +425,14 @@ class Judge:
         assert self._parser.is_complete
         assert load(self.text) == snapshot
         assert load(self.text.encode()) == snapshot
+
+
+def _itself(value: Model) -> Model:
+    return value
+
+
+def _is_shown(value: list[Model], snapshot: Model) -> bool:
+    return snapshot is NOTHING or (value != [] and covers(value[0], snapshot))
 
 
 # ---- documents and chains ----------------------------------------------------------------------------------
@@ -450,9 +459,11 @@ class Chain:
     values: list[Model]
     inputs: list[Any]
     mutations: list[str] = field(default_factory=list)
+    options: dict[str, Any] = field(default_factory=dict)  # of the chunker that should read them
 
     def __repr__(self) -> str:
-        return f"Chain({', '.join(map(ascii, self.inputs))}{'; ' if self.mutations else ''}{', '.join(self.mutations)})"
+        rest = "".join([f"; {word}" for word in [*self.mutations, *map(str, self.options.items())]])
+        return f"Chain({', '.join(map(ascii, self.inputs))}{rest})"
 
 
 @dataclass
@@ -547,7 +558,7 @@ def first_seen(values: list[Model]) -> dict[Steps, int]:
         while todo:
             path, one = todo.pop()
             seen.setdefault(path, at)
-            todo += [((*path, step), one[step]) for step in _steps_of_value(one)]
+            todo += [((*path, step), one[step]) for step in steps_of_value(one)]
     return seen
 
 
@@ -567,6 +578,135 @@ def shuffled_groups(value: Model, dice: Dice, seen: dict[Steps, int], path: Step
         if not groups[group]:
             del groups[group]
     return {key: shuffled_groups(value[key], dice, seen, (*path, key)) for key in keys}
+
+
+# ---- half-filled models ----------------------------------------------------------------------------------
+
+NOTHING = object()
+"""What is certain of a snapshot that is empty, or a number."""
+PLAIN_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+
+
+def is_empty(value: Model) -> bool:
+    """Whether a value may be the default of one that is not written yet."""
+    if isinstance(value, (list, dict)):
+        return all(map(is_empty, value.values() if isinstance(value, dict) else value))
+    if isinstance(value, Number):
+        return float(value.spelling) == 0
+    return value is None or value is False or value == ""
+
+
+def certain(value: Model) -> Model:
+    """What cannot be a default or half a number: without numbers, and without empty members and items at the end."""
+    if isinstance(value, Number) or is_empty(value):
+        return NOTHING
+    if isinstance(value, dict):
+        members = {key: certain(item) for key, item in value.items()}
+        return {key: item for key, item in members.items() if item is not NOTHING}
+    if isinstance(value, list):
+        count = len(value)
+        while count and (is_empty(value[count - 1])):
+            count -= 1
+        if count and isinstance(value[count - 1], Number):
+            count -= 1
+            return value[:count]
+        return [*value[: count - 1], certain(value[count - 1])]
+    return value
+
+
+class Defaults:
+    """How a model shows the fields that are not filled yet. It shows a field in the same way throughout."""
+
+    def __init__(self, dice: Dice) -> None:
+        self._dice = dice
+        self._choices: dict[Steps, int] = {}
+
+    def choice(self, path: Steps) -> int:
+        if path not in self._choices:
+            self._choices[path] = self._dice.pick(8)
+        return self._choices[path]
+
+    def of(self, value: Model, path: Steps) -> Model:
+        """The default of a field that becomes `value`; NOTHING if the field is left out."""
+        choice = self.choice(path)
+        if choice == 7:
+            return NOTHING
+        if choice == 6 or value is None:
+            return None
+        if isinstance(value, dict):
+            return self.members(value, path, {}) if choice < 5 else {}
+        if isinstance(value, list):
+            is_fixed = self.is_fixed(path)
+            return [self.item(item, (*path, at)) for at, item in enumerate(value)] if is_fixed else []
+        if isinstance(value, Number):
+            return Number("0.0" if choice % 2 else "0")
+        return "" if isinstance(value, str) else False
+
+    def item(self, value: Model, path: Steps) -> Model:
+        default = self.of(value, path)
+        return None if default is NOTHING else default
+
+    def members(self, value: dict[str, Model], path: Steps, filled: dict[str, Model]) -> dict[str, Model]:
+        """All fields of a model: those that are filled, and the defaults of the others."""
+        members = dict(filled)
+        for key, item in value.items():
+            if key not in filled:
+                default = self.of(item, (*path, key))
+                if default is not NOTHING:
+                    members[key] = default
+        return members
+
+    def is_fixed(self, path: Steps) -> bool:
+        """Whether an array has all its items from the start, as a tuple of numbers may."""
+        return self.choice((*path, "fixed")) == 0
+
+
+def spellings_of(number: Number) -> list[Number]:
+    """How a number looks while its digits arrive."""
+    text = number.spelling
+    if not PLAIN_NUMBER.fullmatch(text):
+        return [number]
+    return [Number(text[:at]) for at in range(1, len(text) + 1) if PLAIN_NUMBER.fullmatch(text[:at])]
+
+
+def fill_moments(value: Model) -> int:
+    """In how many moments a value is filled: as `moments`, and a number grows digit by digit."""
+    if isinstance(value, Number):
+        return len(spellings_of(value))
+    if isinstance(value, (list, dict)):
+        return 1 + sum(map(fill_moments, value.values() if isinstance(value, dict) else value))
+    return moments(value)
+
+
+def filled_at(value: Model, count: int, defaults: Defaults, halves: bool, path: Steps = ()) -> Model:
+    """What a half-filled model shows after `count` moments, at least one."""
+    if isinstance(value, Number):
+        return spellings_of(value)[min(count, fill_moments(value)) - 1]
+    if not isinstance(value, (list, dict)):
+        return at_moment(value, count, halves=halves)
+    filled: dict[Any, Model] = {}
+    left = count - 1
+    for step in steps_of_value(value):
+        if left < 1:
+            break
+        filled[step] = filled_at(value[step], left, defaults, halves, (*path, step))
+        left -= fill_moments(value[step])
+    if isinstance(value, dict):
+        return defaults.members(value, path, filled)
+    if defaults.is_fixed(path):
+        return [filled[at] if at in filled else defaults.item(item, (*path, at)) for at, item in enumerate(value)]
+    return list(filled.values())
+
+
+def make_half_filled(dice: Dice) -> Chain:
+    """Snapshots of a model that is filled from left to right, its fields all there from the start, or most of them."""
+    sort = Sort(FORMS[dice.pick(4)], halves=dice.pick(4) == 3)
+    document, defaults = make_document(dice, sort), Defaults(dice)
+    values: list[Model] = []
+    for moment in _make_moments(dice, fill_moments(document)):
+        value = filled_at(document, moment, defaults, sort.halves)
+        values += [shuffled(value, dice) for _ in range(1 + max(0, dice.pick(8) - 5))]
+    return Chain(values, [put(value, sort.form, dice) for value in values], options={"empty": "wait"})
 
 
 # ---- snapshots as they are given --------------------------------------------------------------------------
@@ -643,6 +783,7 @@ def _spell_character(character: str, dice: Dice) -> str:
 def make_contradiction(dice: Dice) -> Chain:
     """A chain to which something happened: one snapshot, or all from some on, are not what they should be."""
     sort = Sort(FORMS[dice.pick(4)], halves=False)
+    options: dict[str, Any] = {"empty": "wait"} if dice.pick(2) else {}
     values = make_chain(dice, sort).values
     mutations: list[str] = []
     for _ in range(1 + dice.pick(3)):
@@ -663,7 +804,7 @@ def make_contradiction(dice: Dice) -> Chain:
         else:
             values[at + 1 :] = make_chain(dice, sort).values
             mutations.append("another document")
-    return Chain(values, [put(value, sort.form, dice) for value in values], mutations)
+    return Chain(values, [put(value, sort.form, dice) for value in values], mutations, options)
 
 
 def mutate(value: Model, dice: Dice, sort: Sort, mutations: list[str]) -> Model:
@@ -729,6 +870,20 @@ def _mutate_one(value: Model, dice: Dice, sort: Sort, mutations: list[str]) -> M
 def chains() -> SearchStrategy[Chain]:
     """Chains that shrink: towards one snapshot of an empty object."""
     return st.builds(lambda tape: make_chain(Tape(tape)), st.binary(min_size=40, max_size=500))
+
+
+def half_filled() -> SearchStrategy[Chain]:
+    """Chains of half-filled models, for a chunker that lets empty values wait."""
+    return st.builds(lambda tape: make_half_filled(Tape(tape)), st.binary(min_size=40, max_size=500))
+
+
+def all_chains() -> SearchStrategy[Chain]:
+    """Chains of documents and of half-filled models. A chunker that lets empty values wait reads both."""
+
+    def waiting(chain: Chain) -> Chain:
+        return Chain(chain.values, chain.inputs, options={"empty": "wait"})
+
+    return chains() | half_filled() | st.builds(waiting, chains())
 
 
 def tapes() -> SearchStrategy[Tape]:

@@ -69,6 +69,8 @@ BLOCKS: Final[list[Block]] = [
     *((0, "summary", 0), (0, "summary", 1), (0, "content", 0), (2, "summary", 0), ("a", "b")),
 ]
 TEXTS: Final = [
+    "\ud83d",
+    "\ude00x\ud83d",
     *("", "a", "bc", "\n\n", " ", "é😀", '{"city": "S', 'uva"}', '{"city": "Suva"}', '{"city": 5}', "Sure: "),
     *("[1, 2", "]", "{]", "12", '"', "null"),
 ]

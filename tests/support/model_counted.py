@@ -135,12 +135,24 @@ class CountedB(BaseModel):
 CountedChoice = Annotated[CountedA | CountedB, Field(discriminator="kind"), AfterValidator(counting("choice"))]
 
 
+class PatternA(BaseModel):
+    kind: Annotated[str, Field(pattern="^a$")]
+    label: Label
+    inner: CountedLeaf | None = None
+
+
+class PatternB(BaseModel):
+    kind: Annotated[str, Field(pattern="^b$")]
+    label: Annotated[str, AfterValidator(counting("label of b"))]
+    others: list[CountedChoice] = []
+
+
 class CountedEither(BaseModel):
-    """Without a discriminator both branches are tried, each once."""
+    """Without a discriminator and without literals both branches are tried, each once."""
 
     label: Label
     other: CountedLeaf | Annotated[list[CountedLeaf], AfterValidator(counting("list"))] | Label = ""
-    model: CountedA | CountedB | None = None
+    model: PatternA | PatternB | None = None
 
 
 @dataclasses.dataclass

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import codecs
 import math
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from string import hexdigits
 from typing import Any, Final, Literal, NamedTuple
@@ -24,6 +25,7 @@ MISSING: Final = type("Missing", (), {"__repr__": lambda _: "MISSING"})()
 """The value before there is any."""
 
 WHITESPACE = " \t\n\r"
+ENDS_ATOM = WHITESPACE + ",]}"
 LITERALS: dict[str, tuple[str, object]] = {"t": ("true", True), "f": ("false", False), "n": ("null", None)}
 ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
@@ -52,11 +54,12 @@ class Dialect:
     max_chars: int | None = 16 * 1024 * 1024
     max_string: int | None = 16 * 1024 * 1024
     max_key: int | None = 64 * 1024
+    max_path: int | None = 4096
     max_number: int | None = 1000
     duplicate_keys: str = "last"
     surrogates: str = "replace"
     trailing_commas: bool = False
-    multiple: bool = False
+    multiple: bool | str = False
     trailing: str = "error"
 
 
@@ -109,7 +112,41 @@ class Frame:
 
 def read(text: str, **options: Any) -> Reading:
     """The meaning of `text` as the beginning of a JSON text."""
-    return _Model(text, Dialect(**options)).reading()
+    dialect = Dialect(**options)
+    return _read_lines(text, dialect) if dialect.multiple == "lines" else _Model(text, dialect).reading()
+
+
+def _read_lines(text: str, dialect: Dialect) -> Reading:
+    """Each line is a text of its own; only the last one may be open. CR ends a line, too, but is not counted as one."""
+    alone = replace(dialect, multiple=False, max_chars=None)
+    allowed = text[: dialect.max_chars]
+    roots: list[Any] = []
+    status: Status = "open"
+    at_close: Error | None = None
+    final: Any = MISSING
+    start = 0
+    path: Steps = ()
+    lines = re.split("[\r\n]", allowed)
+    for number, line in enumerate(lines):
+        is_last = number == len(lines) - 1
+        path = ()
+        if line.strip(WHITESPACE):
+            model = _Model(line, alone)
+            one = model.reading()
+            path = model.path()
+            roots += one.values if is_last or one.final is MISSING else [one.final]
+            error = one.error if is_last else one.at_close
+            status, at_close, final = one.status if is_last else "done", one.at_close, one.final
+            found = error or at_close
+            if found is not None:
+                at_close = _Model(text, alone).located(found.code, start + found.offset, found.path)
+            if error is not None:
+                return Reading(roots[-1] if roots else MISSING, tuple(roots), "dead", at_close, at_close, MISSING)
+        start += len(line) + 1
+    if len(allowed) < len(text):
+        at_close = _Model(text, alone).located(Code.MAX_CHARS, len(allowed), path)
+        return Reading(roots[-1] if roots else MISSING, tuple(roots), "dead", at_close, at_close, MISSING)
+    return Reading(roots[-1] if roots else MISSING, tuple(roots), status, None, at_close, final)
 
 
 class _Model:
@@ -122,7 +159,7 @@ class _Model:
         self.roots: list[Any] = []
         self.expects = "value"  # or: item or close, key, key or close, colon, comma, end
         self.in_flight = False
-        self.number_at_end = Token(MISSING)
+        self.atom_at_end = Token(MISSING)
         self.error: Error | None = None
 
     def reading(self) -> Reading:
@@ -147,7 +184,7 @@ class _Model:
             return self.error, MISSING
         if self.expects == "end" or (self.dialect.multiple and not self.frames and not self.in_flight):
             return None, value  # chosen: with `multiple`, no value at all is a complete text
-        token = self.number_at_end
+        token = self.atom_at_end
         if not self.frames and token.end is not None:
             return (self.located(*token.error, ()), MISSING) if token.error else (None, token.value)
         return self.located(Code.INCOMPLETE, len(self.text), self.path()), MISSING
@@ -187,27 +224,32 @@ class _Model:
             token = scan_string(self.text, self.at, self.dialect.surrogates, self.dialect.max_string, Code.MAX_STRING)
             self.show(token.value)
             self.finish(token)
-        elif char in LITERALS:
-            token = scan_literal(self.text, self.at)
-            if token.end is not None and token.error is None:
-                self.show(token.value)
-            self.finish(token)
-        elif char in "-0123456789":
-            token = scan_number(self.text, self.at, self.dialect.max_number)
-            ended = token.end is not None and token.end < len(self.text)
-            if ended and token.error is None:
-                self.show(token.value)
-            elif token.end is not None and not ended:  # whether it goes on is not known: only `close()` may use it
-                self.number_at_end = token
+        elif char in LITERALS or char in "-0123456789":
+            literal = char in LITERALS
+            token = (
+                scan_literal(self.text, self.at)
+                if literal
+                else scan_number(self.text, self.at, self.dialect.max_number)
+            )
+            if token.end == len(self.text):  # whether it goes on is not known: only `close()` may use it
+                self.atom_at_end = token
                 token = Token(MISSING)
+            elif token.end is not None and self.text[token.end] not in ENDS_ATOM:
+                token = Token(MISSING, error=(Code.INVALID_LITERAL if literal else Code.INVALID_NUMBER, token.end))
+            elif token.end is not None and token.error is None:
+                self.show(token.value)
             self.finish(token)
-            if self.dialect.multiple and self.expects == "end" and self.text[self.at] not in WHITESPACE:
-                self.die(Code.UNEXPECTED_CHARACTER, self.at)  # chosen: else 01 would be two values
         else:
             self.die(Code.UNEXPECTED_CHARACTER, self.at)
 
     def key(self) -> None:
-        token = scan_string(self.text, self.at, self.dialect.surrogates, self.dialect.max_key, Code.MAX_KEY)
+        limit, code = self.dialect.max_key, Code.MAX_KEY
+        if self.dialect.max_path is not None:
+            outer = [frame.step for frame in self.frames[:-1] if isinstance(frame.step, str)]
+            room = self.dialect.max_path - sum(len(step) for step in outer)
+            if limit is None or room < limit:
+                limit, code = room, Code.MAX_PATH
+        token = scan_string(self.text, self.at, self.dialect.surrogates, limit, code)
         self.finish(token)
         if token.error is None and token.end is not None:
             self.frames[-1].step, self.expects = token.value, "colon"
@@ -288,7 +330,8 @@ def scan_string(text: str, start: int, surrogates: str, limit: int | None, over:
     at = start + 1
     while at < len(text):
         char = text[at]
-        if high and char != "\\":
+        raw_half = "\ud800" <= char <= "\udfff"
+        if high and char != "\\" and not "\udc00" <= char <= "\udfff":
             if strict:
                 return Token("".join(out), error=(Code.LONE_SURROGATE, at))
             out.append(lone(high, surrogates))
@@ -299,11 +342,13 @@ def scan_string(text: str, start: int, surrogates: str, limit: int | None, over:
             return Token("".join(out), error=(over, at))
         if char < " ":
             return Token("".join(out), error=(Code.CONTROL_CHARACTER, at))
-        if char != "\\":
+        if char != "\\" and not raw_half:
             out.append(char)
             at += 1
             continue
-        escape = scan_escape(text, at, bool(high), strict)
+        if raw_half and strict and not high and char >= "\udc00":
+            return Token("".join(out), error=(Code.LONE_SURROGATE, at))
+        escape = Token(char, at + 1) if raw_half else scan_escape(text, at, bool(high), strict)
         if escape.error is not None or escape.end is None:
             return Token("".join(out), error=escape.error)
         low = "\udc00" <= escape.value <= "\udfff"

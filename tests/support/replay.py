@@ -53,6 +53,8 @@ class Answer:
     ending: Ending = Ending.WHOLE
     status: int = 200
     content_type: str = "text/event-stream"
+    piece: int = PIECE
+    """The bytes that the wire carries at once."""
 
     def cut(self, whole: int, ending: Ending) -> Answer:
         """This many frames, half of the next one, and this ending."""
@@ -165,8 +167,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Connection", "close")
         self.end_headers()
         body = b"".join(answer.frames)
-        for at in range(0, len(body), PIECE):
-            piece = body[at : at + PIECE]
+        for at in range(0, len(body), answer.piece):
+            piece = body[at : at + answer.piece]
             self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
         if answer.ending is Ending.WHOLE:
             self.wfile.write(b"0\r\n\r\n")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, AnyStr
 from hypothesis import strategies as st
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from hypothesis.strategies import DrawFn, SearchStrategy
 
@@ -25,6 +25,16 @@ HARD_LIST = [*HARD_CHARACTERS, *"😀😀🚀😀/"]
 HARD_INTEGERS = [0, -1, 10, 2**31, -(2**53) - 1, 2**63, 2**64, -(10**30), 10**200]
 HARD_FLOATS = [0.0, -0.0, 0.5, -1.5, 1e5, 1e22, 1.7976931348623157e308, 5e-324, 0.1 + 0.2, 123456.789e-12]
 HALVES = [r"\ud83d", r"\uDE00", r"\ud83d\ud83d", r"\uDbFf\n", r"\udc00\ud800", r"\ud83dx", r"\ud83d\u0041"]
+UNITS = [
+    "\ud83d",
+    "\ude00",
+    "\ud83d\ude00",
+    "\ud83d\\ude00",
+    "\\ud83d\ude00",
+    "\udbffx",
+    "\ud83d\ud83d\\n",
+    "\ud83d\\udE",
+]
 SPACES = ["", "", "", "", " ", "\n", "\r\n", "\t", "  ", " \r\n\t"]
 EXTRA_VALUES = ["0", '"x"', "[]", '{"a":1}', "null", '["y",2]']
 INSERTIONS = [
@@ -123,18 +133,22 @@ def _spread(items: list[Any], count: int, keyed: bool) -> Any:
     return {str(index): item for index, item in enumerate(spread)} if keyed else spread
 
 
-def documents(*, small: bool = False, halves: bool = False) -> SearchStrategy[str]:
-    """JSON texts in every spelling, with duplicate keys; `halves` adds escapes that are half of a pair."""
+def documents(*, small: bool = False, halves: bool = False, units: bool = False) -> SearchStrategy[str]:
+    """JSON texts in every spelling, with duplicate keys.
+
+    `halves` adds escapes that are half of a pair, and `units` halves without an escape.
+    """
     tapes = st.binary(max_size=24)
-    return st.builds(lambda value, data: spell(value, Tape(data, loop=True), halves), values(small=small), tapes)
+    added = (*(HALVES if halves else ()), *(UNITS if units else ()))
+    return st.builds(lambda value, data: spell(value, Tape(data, loop=True), added), values(small=small), tapes)
 
 
-def spell(value: Any, tape: Tape, halves: bool = False) -> str:
+def spell(value: Any, tape: Tape, halves: Sequence[str] = ()) -> str:
     """`value` as JSON text, spelled as the tape says. With a duplicate key its value differs from `value`."""
     return _space(tape) + _spell(value, tape, halves) + _space(tape)
 
 
-def _spell(value: Any, tape: Tape, halves: bool) -> str:
+def _spell(value: Any, tape: Tape, halves: Sequence[str]) -> str:
     if isinstance(value, dict):
         members = [(key, _spell(item, tape, halves)) for key, item in value.items()]
         if members and tape.pick(4) == 3:
@@ -159,10 +173,10 @@ def _joined(texts: list[str], tape: Tape) -> str:
     return _space(tape) + ",".join([text + _space(tape) for text in texts])
 
 
-def _spell_string(text: str, tape: Tape, halves: bool) -> str:
+def _spell_string(text: str, tape: Tape, halves: Sequence[str]) -> str:
     spelled = [_spell_character(char, tape) for char in text]
     if halves and tape.pick(4) == 3:
-        spelled.insert(tape.pick(len(spelled) + 1), tape.choose(HALVES))
+        spelled.insert(tape.pick(len(spelled) + 1), tape.choose(list(halves)))
     return '"' + "".join(spelled) + '"'
 
 
@@ -196,10 +210,12 @@ def _spell_number(number: float, tape: Tape) -> str:
     return plain + ["", "", "0", "00", "e0", "E0", "e+0", "E-00"][choice]
 
 
-def broken_documents(*, small: bool = False, halves: bool = False) -> SearchStrategy[str]:
+def broken_documents(*, small: bool = False, halves: bool = False, units: bool = False) -> SearchStrategy[str]:
     """Texts that were JSON before something happened to them; a few still are, others only ended too early."""
     mishaps = st.tuples(st.integers(0, 9), st.integers(0, 5000), st.sampled_from(INSERTIONS))
-    return st.builds(_spoil, documents(small=small, halves=halves), st.lists(mishaps, min_size=1, max_size=3))
+    return st.builds(
+        _spoil, documents(small=small, halves=halves, units=units), st.lists(mishaps, min_size=1, max_size=3)
+    )
 
 
 STRUCTURE = re.compile(r'[{}\[\],:"\\eE.+-]|(?<=\\)u|\b[tfn]')
@@ -239,16 +255,19 @@ OPTIONS: list[tuple[str, Any]] = [
     *(("max_chars", limit) for limit in (0, 1, 7, 20, 60)),
     *(("max_string", limit) for limit in (0, 1, 2, 3, 4)),
     *(("max_key", limit) for limit in (0, 1, 2, 3)),
+    *(("max_path", limit) for limit in (1, 2, 3)),
     *(("max_number", limit) for limit in (0, 1, 2, 3, 5, 8)),
-    *[("surrogates", "error"), ("surrogates", "error"), ("surrogates", "keep"), ("surrogates", "keep")],
-    *[("duplicate_keys", "error")] * 3,
+    *[("surrogates", "error")] * 4,
+    *[("surrogates", "keep")] * 2,
+    *[("duplicate_keys", "error")] * 9,
     *[("trailing_commas", True), ("multiple", True), ("multiple", True), ("trailing", "ignore")],
+    ("multiple", "lines"),
 ]
 
 
 def limits() -> SearchStrategy[dict[str, Any]]:
     """Options that set some of the limits so low that small documents go over them."""
-    low = {"max_depth": 4, "max_chars": 40, "max_string": 6, "max_key": 4, "max_number": 6}
+    low = {"max_depth": 4, "max_chars": 40, "max_string": 6, "max_key": 4, "max_path": 6, "max_number": 6}
     return st.fixed_dictionaries({}, optional={name: st.integers(0, most) for name, most in low.items()})
 
 

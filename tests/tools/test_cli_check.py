@@ -16,7 +16,8 @@ from tests.support.inputs import CHAT, INPUTS, recorded, sse
 from tests.support.running import Terminal, run
 from unspool import FragmentParser, JSONSyntaxError, Options
 from unspool.tools.cli.arrivals import Input
-from unspool.tools.cli.commands.check import Inspection, OneText, Surroundings
+from unspool.tools.cli.commands.check import Inspection, OneText
+from unspool.tools.cli.findings import Surroundings
 from unspool.tools.cli.terminal import excerpt
 from unspool.tools.viewer.escaping import cells, visible
 from unspool.tools.viewer.inputs import InputKind
@@ -25,7 +26,7 @@ from unspool.tools.viewer.tracks import Item, TrackPiece
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from unspool.tools.cli.commands.check import Finding
+    from unspool.tools.cli.findings import Finding
 
 
 def report(data: bytes, *args: object, status: int = 1) -> dict[str, Any]:
@@ -77,7 +78,7 @@ def test_what_is_said() -> None:
     )
     assert told('{"Überschrift": "漢字", "x": 01}'.encode()) == (
         "standard input: line 1, column 29 (offset 28, byte 33)\n"
-        "  unexpected character, in $; expected ',' or '}'\n"
+        "  invalid number, in $.x; expected the end of the number, '.' or 'e'\n"
         '  1 | {"Überschrift": "漢字", "x": 01}\n'
         "    |                               ^\n"
     )
@@ -362,7 +363,7 @@ def test_an_answer_that_is_broken() -> None:
     """If it begins like JSON it is meant to be JSON, with brackets as with braces."""
     broken = json.loads(json.dumps(CHAT[0]).replace("Let me ", "[1, 2; 3]"))
     (problem,) = report(chunked([broken, finished("stop")]))["problems"]
-    assert (problem["track"], problem["code"], problem["offset"]) == ("content", "unexpected_character", 5)
+    assert (problem["track"], problem["code"], problem["offset"]) == ("content", "invalid_number", 5)
 
 
 def test_samples_have_their_names() -> None:

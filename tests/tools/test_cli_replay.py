@@ -31,6 +31,7 @@ from unspool.tools.cli.replay_server import (
     Refusal,
     ReplayServer,
     Streams,
+    _Request,
     error_body,
     is_loopback,
     refusal_of,
@@ -289,11 +290,16 @@ def test_whether_it_is_there() -> None:
         assert ask(server, "PUT", "/healthz")[0] == 501
 
 
+WARNING = b"unspool: this server has no token: every user of this machine can read the recording\n"
+
 FORBIDDEN: dict[str, dict[str, Any]] = {
     "another name": {"Host": "rebound.example"},
     "another name that looks like it": {"Host": "127.0.0.1.example:80"},
     "no name": {"Host": ""},
     "an invalid name": {"Host": "[::1"},
+    "a user beside the name": {"Host": "localhost@rebound.example"},
+    "a user before the name": {"Host": "x@localhost"},
+    "a path behind the name": {"Host": "localhost/x"},
     "another page": {"Origin": "https://example.com"},
     "a page from nowhere": {"Origin": "null"},
 }
@@ -307,7 +313,8 @@ def test_pages_of_others_are_not_served(name: str) -> None:
             status, body = ask(server, method, path, **FORBIDDEN[name])
             assert (status, b"only accepts local requests" in body) == (403, True)
     with stage(is_open=True) as server:
-        assert ask(server, **FORBIDDEN[name])[0] == 200
+        is_named = not any(word in name for word in ("no name", "invalid", "user", "path"))
+        assert ask(server, **FORBIDDEN[name])[0] == (200 if is_named else 403)
 
 
 @pytest.mark.parametrize("name", ["localhost", "localhost:1", "127.0.0.1", "127.0.0.2:80", "[::1]:80"])
@@ -544,7 +551,7 @@ def test_a_client_of_openai_talks_to_it(tmp_path: Path) -> None:
                 assert (state.content, state.finish_reason) == ("Let me see 😀.", "tool_calls")
                 assert [(call.name, call.value) for call in state.tool_calls] == [("weather", {"city": "Suva"})]
         assert process.wait(PATIENCE) == 0
-        assert process.stderr.read() == b""
+        assert process.stderr.read() == WARNING
 
 
 def test_a_client_of_the_responses_api_talks_to_it(tmp_path: Path) -> None:
@@ -572,7 +579,7 @@ def test_a_client_of_anthropic_talks_to_it(tmp_path: Path) -> None:
             client.messages.create(model="m", max_tokens=9, messages=ASKED)
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE) == 130
-        assert process.stderr.read() == b""
+        assert process.stderr.read() == WARNING
 
 
 def test_a_dropped_connection_is_an_error_with_the_last_state(tmp_path: Path) -> None:
@@ -603,4 +610,112 @@ def test_ctrl_c_stops_the_server_in_the_middle_of_a_stream(tmp_path: Path) -> No
             process.send_signal(signal.SIGINT)
             assert process.wait(PATIENCE) == 130
             assert process.stderr is not None
-            assert process.stderr.read() == b""
+            assert process.stderr.read() == WARNING
+
+
+# ---- those who connect without a token ---------------------------------------------------------------
+
+
+def said(server: ReplayServer, text: bytes) -> bytes:
+    """The answer to some bytes on a connection, until it closes."""
+    host, port = server.server_address[:2]
+    with socket.create_connection((str(host), int(port)), PATIENCE) as connection:
+        connection.sendall(text)
+        answer = b""
+        with suppress(ConnectionResetError):
+            while data := connection.recv(65536):
+                answer += data
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("request_text", "status"),
+    [
+        (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", b"200"),
+        (b"GET /other HTTP/1.1\r\nHost: localhost\r\n\r\n", b"404"),
+        (b"PUT / HTTP/1.1\r\nHost: localhost\r\n\r\n", b"501"),
+        (b"GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n", b"403"),
+        (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n", b"403"),
+        (b"GET /healthz HTTP/1.1\r\n\r\n", b"403"),
+        (b"GET /healthz HTTP/7.x\r\nHost: localhost\r\n\r\n", b"400"),
+        (b"GET /healthz\t" + b"x" * 70_000, b"414"),
+        (b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n", b"400"),
+        (b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n", b"200"),
+    ],
+    ids=["health", "404", "501", "name", "two names", "no name", "version", "long", "length", "stream"],
+)
+def test_no_answer_may_be_sniffed(request_text: bytes, status: bytes) -> None:
+    """Each answer has nosniff once, those of the standard library included; one Host header is required."""
+    with stage() as server:
+        answer = said(server, request_text)
+    assert answer.split(b" ")[1] == status
+    assert answer.partition(b"\r\n\r\n")[0].lower().count(b"x-content-type-options: nosniff") == 1
+
+
+def test_a_full_server_says_so_without_sniffing() -> None:
+    """Also the answer that no thread was started for."""
+    with mock.patch("unspool.tools.cli.replay_server.MAX_CONNECTIONS", 1), stage() as server:
+        host, port = server.server_address[:2]
+        with socket.create_connection((str(host), int(port)), PATIENCE) as first:
+            first.sendall(b"GET /healthz HTTP/1.1\r\n")
+            answer, end = b"", time.monotonic() + PATIENCE
+            while not answer.startswith(b"HTTP/1.1 503"):
+                assert time.monotonic() < end
+                answer = said(server, b"")
+            assert b"X-Content-Type-Options: nosniff\r\n" in answer
+
+
+@pytest.mark.parametrize(
+    "begin",
+    [
+        b"",
+        b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: ",
+        b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n\r\n",
+    ],
+    ids=["nothing", "head", "body"],
+)
+def test_a_whole_request_has_a_deadline(begin: bytes) -> None:
+    """One more byte now and then keeps no place: neither in the head of a request nor in its body."""
+    with stage() as server, mock.patch.object(_Request, "seconds", 0.3):
+        host, port = server.server_address[:2]
+        with socket.create_connection((str(host), int(port)), PATIENCE) as connection:
+            connection.sendall(begin)
+            connection.settimeout(0.05)
+            end = time.monotonic() + PATIENCE
+            while time.monotonic() < end:
+                try:
+                    if not connection.recv(1000):
+                        break
+                except TimeoutError:
+                    with suppress(BrokenPipeError, ConnectionResetError):
+                        connection.sendall(b"x" if begin else b"")
+                except ConnectionResetError:
+                    break
+            else:
+                raise AssertionError("the connection is still open")
+        assert ask(server, "GET", "/healthz")[0] == 200
+
+
+def test_one_line_a_minute_for_faults(capsys: pytest.CaptureFixture[str]) -> None:
+    """The first is told, the others are counted."""
+    with (
+        stage() as server,
+        mock.patch("unspool.tools.cli.replay_server.monotonic", side_effect=[0.0, 1.0, 59.0, 61.0]),
+    ):
+        for _ in range(4):
+            try:
+                raise ValueError("a bug")
+            except ValueError:
+                server.handle_error(None, None)
+    told = capsys.readouterr().err.splitlines()
+    assert told == ["unspool: ValueError: a bug", "unspool: ValueError: a bug (and 2 more faults)"]
+
+
+def test_who_can_read_the_recording_is_said() -> None:
+    """The server has no token, and says so; with --allow-remote it names everyone who can reach it."""
+    with started("replay", "sample:trip", "--serve", "--once", "--allow-remote") as process:
+        hear_line(process.stdout)
+        line = hear_line(process.stderr)
+        assert line == "unspool: this server has no token: everyone who can reach this address can read the recording\n"
+        process.send_signal(signal.SIGINT)
+        process.wait(PATIENCE)

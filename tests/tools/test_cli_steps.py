@@ -226,7 +226,7 @@ def test_the_page_names_everything() -> None:
     """Each command, each option and each kind of input is on the page."""
     page = (PROJECT / "docs" / "cli.md").read_text()
     missing = [kind.value for kind in InputKind if f"`{kind.value}`" not in page]
-    for command in [*COMMANDS, "check"]:
+    for command in [*COMMANDS, "check", "repair"]:
         options = set(re.findall(r"--[a-z-]+", run(command, "--help").stdout.decode())) - {"--help"}
         missing += [option for option in options if option not in page]
         missing += [] if f"## {command}\n" in page else [command]
@@ -305,6 +305,21 @@ def test_chunk_is_the_inverse() -> None:
     """The pieces, joined, are the last snapshot; `--raw` writes nothing else."""
     assert json.loads("".join(lines_of(run("chunk", data=INPUTS["snapshots"].data)))) == SNAPSHOTS[-1]
     assert json.loads(run("chunk", "--raw", data=INPUTS["snapshots"].data).stdout) == SNAPSHOTS[-1]
+
+
+def test_chunk_lets_empty_values_wait() -> None:
+    """`--empty wait` reads half-filled models; without it they are conflicts."""
+    data = b'{"a":"","n":0}\n{"a":"x","n":0}\n{"a":"xy","n":1}\n{"a":"xy","n":12}'
+    assert lines_of(run("chunk", "--empty", "wait", data=data)) == ['{"a":"x', 'y"', ',"n":12}']
+    assert run("chunk", data=data).status != 0
+
+
+def test_chunk_tells_what_grows_together() -> None:
+    """A note on standard error, once; it is no error."""
+    data = b'{"a":"","b":"","c":""}' + b"".join([b'{"a":"%s","b":"%s","c":""}' % (b"x" * n, b"y" * n) for n in (1, 2)])
+    outcome = run("chunk", data=data)
+    assert outcome.status == 0
+    assert outcome.stderr.count("note: $.a and 1 more grow together, in snapshot 2: ") == 1
 
 
 def test_chunk_writes_raw_text_wherever_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -471,10 +486,10 @@ def test_an_answer_that_begins_anew() -> None:
     """After a restart, the text is recognised as JSON or prose again."""
     lanes = Lanes(lambda _: ValueLines(Options(), None))
     pieces = [("Well", False), (" ", True), ("[1", False), (", 2]", False)]
-    told = [lanes.take(TrackPiece("content", text, restarts)) for text, restarts in pieces]
+    told = [list(lanes.take(TrackPiece("content", text, restarts))) for text, restarts in pieces]
     assert told == [[], [], [], [{"value": [1, 2]}]]
     lanes.take(TrackPiece("content", "Well", True))
-    assert lanes.take(TrackPiece("content", "{}")) == []
+    assert list(lanes.take(TrackPiece("content", "{}"))) == []
 
 
 def test_json_in_other_text() -> None:
@@ -669,7 +684,7 @@ def test_a_line_that_breaks_off_takes_in_nothing(command: str) -> None:
     """In NDJSON a document ends with its line: an open one is broken there, and does not absorb the next."""
     outcome = run(command, "-", data=b'{"a": 1}\n{"b": 2}\n{"c":\n{"d": 4}\n')
     assert outcome.status == 1
-    assert "unexpected character: line 3, column 6 (offset 23), in $.c; expected a value" in outcome.stderr
+    assert "the text ended too early: line 3, column 6 (offset 23), in $.c; expected a value" in outcome.stderr
     assert b'"d"' not in outcome.stdout
     assert b".d" not in outcome.stdout
 
@@ -775,7 +790,7 @@ def test_text_that_is_no_snapshot() -> None:
     for _ in range(2):
         with pytest.raises(SplitError, match="snapshot 4: unexpected character"):
             splitter.feed(b"4")
-    assert Splitter().feed("1[2]") == ["1"], "and nothing after it"
+    assert Splitter().feed("1 ]2") == ["1"], "and nothing after it"
 
 
 if __name__ == "__main__":

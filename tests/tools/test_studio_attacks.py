@@ -11,12 +11,15 @@ import time
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 import pytest
 
 from tests.support.studio import PATIENCE, Client, running, until
 from unspool.tools.studio import sessions as sessions_module
+from unspool.tools.studio.guard import Door
 from unspool.tools.studio.requests import SessionOptions
+from unspool.tools.studio.server import WATCHED, FaultLimit
 from unspool.tools.studio.sessions import FullError, Session, Sessions
 from unspool.tools.studio.settings import Settings
 
@@ -393,8 +396,8 @@ DOUBLED = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in rang
         ({"not": {"$ref": "file:///etc/passwd"}}, 422),
         ({"$id": "http://127.0.0.1:1/", "not": {"$ref": "relative.json"}}, 422),
         ({"$schema": "http://127.0.0.1:1/meta.json"}, 422),
-        ({"$ref": "#"}, 204),
-        ({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}, 204),
+        ({"$ref": "#"}, 422),
+        ({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}, 422),
         ({"$defs": DOUBLED, "$ref": "#/$defs/d0"}, 204),
         (DEEP, 422),
         ({"properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}}, 204),
@@ -430,3 +433,165 @@ def test_no_filter_is_slow(client: Client) -> None:
         view = client.view(session, f"filter={pattern}")
         assert view["filter_problem"]
         assert view["tree"]["total"] == 101
+
+
+# Those who connect without a token.
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "127.0.0.1", "::"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        "x@127.0.0.1:PORT",
+        "127.0.0.1:PORT/x",
+        "127.0.0.1:PORT?x",
+        "127.0.0.1:PORT ",
+        "127.0.0.1:PORT,evil.example",
+        "127.0.0.1:PORT:PORT",
+        "127.0.0.1]:PORT",
+        "[[::1]]:PORT",
+        "[::1%25evil]:PORT",
+        "[::1%evil.example]:PORT",
+        "127.0.0.1:0PORT",
+        "127.0.0.1:+PORT",
+        "127.0.0.1:",
+        ":PORT",
+        "",
+    ],
+)
+def test_a_host_header_has_a_host_and_a_port_and_nothing_else(host: str, given: str) -> None:
+    """On every address that the studio can be bound to."""
+    door = Door(host, 8421)
+    assert not door.knows(given.replace("PORT", "8421"))
+    assert door.knows("127.0.0.1:8421")
+    assert door.knows("[::1]:8421")
+
+
+def test_silent_connections_take_few_places_and_keep_nobody_out() -> None:
+    """More strangers than there may be: the oldest go, whoever has the token comes in, and nothing is logged."""
+    with running(replace(QUICK, strangers=8, head=PATIENCE)) as server:
+        client = Client(server.url)
+        session = client.session(text="[1]")
+        with client.follow(session) as follower:
+            follower.read_until(lambda: follower.document is not None)
+            silent = [socket.create_connection((client.host, client.port), PATIENCE) for _ in range(60)]
+            try:
+                until(lambda: len(server.connections.strangers) <= 8, "the oldest to go")
+                assert client.ask("GET", "/api/info").status == 200
+                until(lambda: len(server.server_state.connections) <= 10, "few connections")
+                assert silent[0].recv(1) == b""  # closed, the newest are not
+                silent[-1].settimeout(0.05)
+                with pytest.raises(TimeoutError):
+                    silent[-1].recv(1)
+            finally:
+                for connection in silent:
+                    connection.close()
+            assert client.ask("DELETE", f"/api/sessions/{session}").status == 204  # the follower was no stranger
+            follower.read_until(lambda: False)
+            assert follower.is_over
+
+
+def test_one_line_a_minute_for_repeated_faults(capsys: pytest.CaptureFixture[str]) -> None:
+    """The first of a kind is told, the others are counted; faults of asyncio are one line, without a traceback."""
+    clock = iter([0.0, 1.0, 2.0, 59.0, 61.0, 61.5])
+    limit = FaultLimit()
+    lines: list[str] = []
+    logger = logging.Logger("asyncio")
+    handler = logging.Handler()
+    handler.emit = lambda record: lines.append(handler.format(record))  # type: ignore[method-assign]
+    logger.addHandler(handler)
+    logger.addFilter(limit)
+    with mock.patch("unspool.tools.studio.server.monotonic", side_effect=clock):
+        for _ in range(4):
+            try:
+                raise OSError(24, "Too many open files")
+            except OSError:
+                logger.exception("socket.accept() out of system resource\nsocket: <...>")
+        logger.error(
+            "socket.accept() out of system resource\nsocket: <...>", exc_info=OSError(24, "Too many open files")
+        )
+        logger.error("another fault")
+    told = "socket.accept() out of system resource: [Errno 24] Too many open files"
+    assert lines == [told, f"{told} (and 3 more like it)", "another fault"]
+
+
+def test_invalid_http_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    """However often it comes; and the loggers are left as they were."""
+    loggers = [logging.getLogger(name) for name in WATCHED]
+    before = [list(logger.filters) for logger in loggers]
+    with running(QUICK) as server:
+        client = Client(server.url)
+        for _ in range(5):
+            assert said(client, "nonsense\r\n\r\n").startswith(b"HTTP/1.1 400")
+    told = [record.getMessage() for record in caplog.records]
+    assert told in ([], ["Invalid HTTP request received."])  # none if the server of another test has told it before
+    assert [list(logger.filters) for logger in loggers] == before
+
+
+@pytest.mark.parametrize(
+    ("request_text", "status"),
+    [
+        ("GET /nothing HTTP/1.1\r\nHOST\r\n\r\n", b"404"),
+        ("POST / HTTP/1.1\r\nHOST\r\nX-Unspool: 1\r\nContent-Length: 0\r\n\r\n", b"405"),
+        ("GET /api/info HTTP/1.1\r\nHost: evil\r\n\r\n", b"421"),
+        ("GET / HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n", b"403"),
+        ("nonsense\r\n\r\n", b"400"),
+        ("GET /" + "x" * 100_000, b"400"),
+        ("GET /api/info HTTP/1.1\r\nHOST\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n", b"200"),
+    ],
+    ids=["404", "405", "421", "403", "400", "long", "upgrade"],
+)
+def test_no_answer_may_be_sniffed(client: Client, request_text: str, status: bytes) -> None:
+    """Each answer has nosniff once: pages, refusals, and what the HTTP machinery answers by itself."""
+    answer = said(client, request_text.replace("PORT", str(client.port)))
+    assert answer.split(b" ")[1] == status
+    assert answer.lower().count(b"x-content-type-options: nosniff") == 1
+
+
+def test_a_request_that_fails_is_answered_with_the_headers(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A bug of the studio is a 500 response with nosniff, and one traceback in the terminal."""
+    with running(QUICK) as server:
+        client = Client(server.url)
+        session = client.session(text="[1]")
+        monkeypatch.setattr(Session, "view", lambda *_: 1 / 0)
+        answers = [client.ask("GET", f"/api/sessions/{session}/view") for _ in range(3)]
+    assert [(one.status, one.headers["x-content-type-options"]) for one in answers] == [(500, "nosniff")] * 3
+    errors = [record for record in caplog.records if record.levelno >= logging.ERROR]
+    assert len(errors) == 1
+    assert errors[0].exc_info is not None
+    caplog.clear()
+
+
+def test_large_uploads_do_not_block_small_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While every place for a large text is taken, a small one is loaded and looked at."""
+    gate, begun = threading.Event(), []
+    load = Session.load
+
+    def slow(self: Session, data: bytes) -> None:
+        if len(data) > 1000:
+            begun.append(len(data))
+            assert gate.wait(PATIENCE)
+        load(self, data)
+
+    with running(replace(QUICK, small=1000, loads=1, uploads=2)) as server:
+        client = Client(server.url)
+        monkeypatch.setattr(Session, "load", slow)
+        large = b"[" + b" " * 2000 + b"]"
+        statuses: list[int] = []
+        threads = [
+            threading.Thread(target=lambda: statuses.append(client.ask("POST", "/api/sessions", large).status))
+            for _ in range(4)
+        ]
+        for thread in threads:
+            thread.start()
+        until(lambda: len(begun) == 1, "the first to load")
+        session = client.session(text="[1, 2]")
+        assert client.document(session)["is_finished"]
+        assert client.view(session)["patches"] is not None
+        assert statuses == []
+        gate.set()
+        for thread in threads:
+            thread.join(PATIENCE)
+        assert statuses == [201] * 4

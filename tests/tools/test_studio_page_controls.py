@@ -225,6 +225,7 @@ WALKS = {
             "$('#tree').textContent.includes('hidden')",
             pasted(PROSE, lambda page: page.raw.check("#open-extract")),
         ),
+        Row("#open-repair", "$('#tree .row.repaired')", pasted("{a: 1}", picked("open-repair", "guess"))),
     ],
     "snapshots": [
         Row("#mode-value", "$('#tree').checkVisibility() && !$('#snapshot').checkVisibility()"),
@@ -286,10 +287,11 @@ def test_the_dialog_has_forgotten_what_was_opened_before(page: Page) -> None:
     page.raw.select_option("#open-format", "cohere")
     page.raw.fill("#open-cut", "3")
     page.raw.check("#open-extract")
+    page.raw.select_option("#open-repair", "guess")
     page.opening(lambda: page.click("#open-go"))
     page.press("u")
-    fields = "['text', 'url', 'kind', 'format', 'cut'].map((name) => document.querySelector(`#open-${name}`).value)"
-    assert page.evaluate(fields) == [""] * 5
+    names = "['text', 'url', 'kind', 'format', 'cut', 'repair']"
+    assert page.evaluate(f"{names}.map((name) => document.querySelector(`#open-${{name}}`).value)") == [""] * 6
     assert not page.raw.is_checked("#open-extract")
     page.check()
 

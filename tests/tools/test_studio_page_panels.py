@@ -45,6 +45,25 @@ def test_nodes_are_folded_and_unfolded(page: Page) -> None:
     page.check()
 
 
+def test_repairs_are_marked_in_the_text_and_in_the_tree(page: Page) -> None:
+    """Guesses differ from spellings in shape; what was put in has a mark of its own; the title of a mark says it."""
+    page.paste('{a: "the "best" day", "b": [true, {"c": "d"}', repair="guess")
+    page.wait("document.querySelectorAll('#text mark.repair').length >= 4")
+    assert page.texts("#text mark.repair.spelling") == ["a"]
+    assert page.texts("#text mark.repair.guess:not(.put-in)") == ['"', '"']
+    titles = page.evaluate("[...document.querySelectorAll('#text mark.repair')].map(mark => mark.title)")
+    assert titles[0] == "spelling: a key without quotes was read as a key"
+    assert titles[1] == "guess: a quote inside a string was kept as text"
+    assert len(page.texts("#text mark.repair.put-in")) == 1
+    assert page.texts("#tree .row.guess .key") == ["a", "b"]
+    assert page.texts("#tree .row.guess .tag") == ["guess", "guess"]
+    shown = page.evaluate("document.querySelector('#text').textContent")
+    assert '{a: "the "best" day"' in shown
+    page.scrub(1)
+    page.wait("document.querySelectorAll('#text mark.repair').length === 2")
+    page.check()
+
+
 def test_the_path_filter(page: Page) -> None:
     page.paste(json.dumps(TRIP))
     page.raw.fill("#filter", "$.days[*].subtitle")

@@ -452,6 +452,7 @@ SNAPSHOTS = '{"a": "x"}\n{"a": "xy"}\n{"a": "xyz", "b": 1}\n'
         ({"text": SNAPSHOTS}, "snapshots", ["json"]),
         ({"text": read_sample("trip").decode(), "kind": "recording"}, "sse", ["content"]),
         ({"text": "```json\n[1]\n```", "extract": True}, "json", ["json"]),
+        ({"text": "{a: 1}", "repair": "spelling"}, "json", ["json"]),
         ({"text": ""}, "json", []),
         *[({"sample": name}, None, None) for name in SAMPLES],
     ],
@@ -497,6 +498,8 @@ def test_an_upload_is_the_same_as_a_text(client: Client) -> None:
         {"text": "1", "cut": 1_000_001},
         {"text": "1", "cut": True},
         {"text": "1", "extract": "yes"},
+        {"text": "1", "repair": "all"},
+        {"text": "1", "repair": True},
         {"text": "1", "title": 3},
         {"text": "1", "schema": "string"},
         {"text": "1", "schema": {"type": "strange"}},
@@ -535,10 +538,10 @@ def test_a_view_that_makes_no_sense_is_refused_in_words(client: Client, query: s
 
 
 def test_half_of_a_surrogate_pair_is_no_reason_to_fail(client: Client) -> None:
-    """It may be in a text, and cannot be in UTF-8: everything that goes out is ASCII."""
+    """It may be in a text, and cannot be in UTF-8: the text of a message has a replacement character for it."""
     chunk = {"message": {"content": '{"a": "\ud83d'}, "done": False}
     session = client.session(text=json.dumps(chunk) + "\n", format="ollama")
-    assert client.view(session)["text"]["chars"] == '{"a": "\ud83d'
+    assert client.view(session)["text"]["chars"] == '{"a": "\N{REPLACEMENT CHARACTER}'
     assert client.document(session)["problem"] is None
 
 

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from unspool import MISSING, FragmentParser, SnapshotChunker, create_state, parse_chunk
@@ -39,6 +39,7 @@ def seen(session: Session, step: int | None = None, **query: Any) -> Any:
 
 
 @given(VALUES, st.integers(1, 9), st.booleans())
+@example({"\x85": "\u2028\x1c"}, 1, False)
 def test_every_step_agrees_with_the_parser(value: Any, cut: int, is_broken: bool) -> None:
     """Text, tree, events, patches and state, at each step: what the parser says of the text up to there."""
     data = (json.dumps(value, ensure_ascii=False) + ("}" if is_broken else "")).encode()
@@ -163,6 +164,25 @@ def test_what_stands_around_the_json_is_told() -> None:
     assert any("prose" in one["text"] for one in view["diagnostics"])
 
 
+def test_repairs_are_shown_in_text_and_tree() -> None:
+    """Each repair has its place in the text, its row in the tree, and a remark; in older steps only what was known."""
+    session = loaded('{a: "the "best" day", "b": [1, 2,', cut=4, repair="guess")
+    view = seen(session)
+    repairs = view["text"]["repairs"]
+    assert [(one["at"], one["length"], one["is_guess"]) for one in repairs[:3]] == [
+        (1, 1, False),
+        (9, 1, True),
+        (14, 1, True),
+    ]
+    assert repairs[1]["text"] == "a quote inside a string was kept as text"
+    levels = {row["path"]: row["repair"] for row in view["tree"]["rows"]}
+    assert (levels["$"], levels["$.a"], levels["$.b[0]"]) == ("spelling", "guess", "")
+    told = [one["text"] for one in view["diagnostics"]]
+    assert any(text.startswith("guess: a quote inside a string was kept as text: line 1, column 10") for text in told)
+    assert len(seen(session, 1)["text"]["repairs"]) == 1
+    assert seen(loaded('{"a": 1}', cut=4, repair="guess"))["text"]["repairs"] == []
+
+
 def test_broken_json_is_shown_where_it_breaks() -> None:
     """The character, the path, and what was expected there; before that step nothing is wrong."""
     session = loaded('{"a": [1, 2, }', cut=4)
@@ -192,7 +212,7 @@ def test_a_text_that_begins_anew_is_shown_without_what_was_taken_back() -> None:
     session = Session("id", "title", SessionOptions(), is_live=False)
     session.timeline = timeline
     view = seen(session, 2)
-    assert view["text"] == {"start": 0, "length": 7, "new_from": 0, "chars": '{"b": [', "error_at": None}
+    assert view["text"] == {"start": 0, "length": 7, "new_from": 0, "chars": '{"b": [', "error_at": None, "repairs": []}
     assert [(row["path"], row["mark"]) for row in view["tree"]["rows"]] == [("$", "new"), ("$.b", "new")]
     assert [row["kind"] for row in view["events"]["rows"]] == ["start_object", "start_array"]
     assert seen(session, 1)["text"]["chars"] == '{"a": 1, '

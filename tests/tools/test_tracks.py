@@ -405,7 +405,7 @@ def test_documents_one_after_the_other() -> None:
     assert [str(field.path) for field in listed] == ["$", "$.a", "$", "$.a", "$.a[0]", "$"]
     assert [field.size for field in listed] == [8, 1, 10, 3, 1, 1]
     assert all(field.complete for field in listed)
-    assert timeline.tracks["json"].state.options == Options(multiple=True, max_chars=None)
+    assert timeline.tracks["json"].state.options == Options(multiple="lines", max_chars=None)
 
 
 # The samples.

@@ -8,12 +8,14 @@ import subprocess
 import sys
 from decimal import Decimal
 from pathlib import Path as FilePath
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import jsonschema_rs
 import pytest
 
 import unspool
+from tests.support.schemas import CASES
 from unspool import Options, OptionsError, Path, create_state, finalize, parse_chunk
 from unspool.typed import Complete, Invalid, Missing, Resolution, from_json_schema, iter_partial, resolve
 from unspool.typed._json_schema.judge import SchemaJudge
@@ -1085,3 +1087,138 @@ def test_a_missing_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     from_json_schema({"type": "object", "properties": {"a": STRING}})
     with pytest.raises(ImportError, match=r"unspool\[jsonschema\]"):
         from_json_schema({"minimum": 1})
+
+
+# Reasons
+
+
+def in_an_array(d: int) -> str:
+    """A number inside of many arrays."""
+    return "[" * d + "1" + "]" * d
+
+
+TWICE: Any = {"$defs": {"node": {"anyOf": [{"type": "array", "items": {"$ref": "#/$defs/node"}}] * 2}}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "form", "path"),
+    [
+        ({**TWICE, "$ref": "#/$defs/node"}, "{}", "$"),
+        ({**TWICE, "oneOf": [{"$ref": "#/$defs/node"}, {"type": "null"}]}, "{}", "$"),
+        ({**TWICE, "if": True, "then": {"properties": {"a": {"$ref": "#/$defs/node"}}}}, '{{"a": {}}}', "$.a"),
+        ({**TWICE, "allOf": [{"type": "array"}, {"minItems": 0, "$ref": "#/$defs/node"}]}, "{}", "$"),
+        (
+            {
+                "if": True,
+                "then": {"$ref": "#/$defs/node"},
+                "$defs": {"node": {"allOf": [{"items": {"$ref": "#"}}] * 2}},
+            },
+            '[{{"a": 1}}, {}]',
+            None,
+        ),
+    ],
+)
+def test_the_reasons_of_a_recursive_union(
+    monkeypatch: pytest.MonkeyPatch, schema: Any, form: str, path: str | None
+) -> None:
+    """The number of questions does not grow with the depth of the value, although the branches double per level."""
+    asked: list[object] = []
+    accepts = SchemaJudge.accepts
+
+    def counting(self: SchemaJudge, value: object) -> bool:
+        asked.append(value)
+        return accepts(self, value)
+
+    monkeypatch.setattr(SchemaJudge, "accepts", counting)
+    shape = from_json_schema(schema)
+    counts: list[int] = []
+    for depth in (4, 17, 100):
+        asked.clear()
+        last = resolve(shape, parse_chunk(create_state(), form.format(in_an_array(depth))))[0]
+        assert isinstance(last, Invalid) is (path is not None)
+        assert [str(problem.path) for problem in last.problems] == ([] if path is None else [path])
+        counts.append(len(asked))
+    assert max(counts) <= 40
+    assert counts[1] == counts[2]
+
+
+@pytest.mark.parametrize(
+    ("schema", "text"),
+    [
+        ({"items": {"type": "string"}}, json.dumps([1] * 1000)),
+        ({"propertyNames": {"pattern": "^x"}}, json.dumps(dict.fromkeys(map(str, range(1000))))),
+        ({"required": list(map(str, range(1000)))}, "{}"),
+        ({"allOf": [{"items": {"anyOf": [{"type": "string"}]}}] * 50}, json.dumps([1] * 1000)),
+    ],
+)
+def test_reasons_are_bounded(monkeypatch: pytest.MonkeyPatch, schema: Any, text: str) -> None:
+    """Few problems take few questions, however many there are."""
+    asked: list[object] = []
+    accepts = SchemaJudge.accepts
+
+    def counting(self: SchemaJudge, value: object) -> bool:
+        asked.append(value)
+        return accepts(self, value)
+
+    monkeypatch.setattr(SchemaJudge, "accepts", counting)
+    last = steps(from_json_schema({"if": True, "then": schema}), text)[-1]
+    assert 1 <= len(last.problems) <= 8
+    assert len(asked) <= 60
+
+
+def test_reasons_are_those_of_the_library() -> None:
+    """Every problem of a value that is judged as a whole is one that jsonschema-rs lists, with its path and code."""
+    compared = 0
+    for case in CASES:
+        if "$" in json.dumps(case.type):  # references would lead elsewhere
+            continue
+        shape = from_json_schema({"if": True, "then": case.type})
+        judge: Any = jsonschema_rs.validator_for(case.type)
+        for make in case.faults.values():
+            value = make(Random(case.name))
+            listed = {
+                (*error.instance_path, error.kind.property, "missing")
+                if error.kind.name == "required"
+                else (*error.instance_path, error.kind.name)
+                for error in judge.iter_errors(value)
+            }
+            last = resolve(shape, parse_chunk(create_state(), json.dumps(value)))[0]
+            if last.invalid is not None:
+                assert {(*one.path.steps, one.code) for one in last.problems} <= listed, case.name
+                compared += 1
+    assert compared > 50
+
+
+# Circles
+
+
+@pytest.mark.parametrize(
+    ("schema", "place"),
+    [
+        ({"$ref": "#"}, "#/$ref"),
+        ({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}, "#/$defs/a/$ref"),
+        ({"allOf": [{"$ref": "#"}]}, "#/allOf/0/$ref"),
+        (
+            {"properties": {"x": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"minLength": 1, "$ref": "#/$defs/a"}}},
+            "#/$defs/a/$ref",
+        ),
+        ({"$dynamicRef": "#a", "$dynamicAnchor": "a"}, "#/$dynamicRef"),
+        ({"anyOf": [{"type": "string"}, {"not": {"$ref": "#"}}]}, "#/anyOf/1/not/$ref"),
+        ({"dependentSchemas": {"a": {"if": {}, "else": {"$ref": "#"}}}}, "#/dependentSchemas/a/else/$ref"),
+    ],
+)
+def test_a_reference_that_leads_back_to_itself(schema: Any, place: str) -> None:
+    """A circle of references at the same place of a value is refused, with its place in the schema."""
+    with pytest.raises(OptionsError) as refused:
+        from_json_schema(schema)
+    assert str(refused.value) == f"{place}: the reference leads back to itself and describes no value"
+
+
+def test_a_reference_that_leads_into_the_value() -> None:
+    """A schema may contain itself where each round goes one level deeper, also inside of choices."""
+    for schema in (
+        {"items": {"$ref": "#"}},
+        {"allOf": [{"properties": {"a": {"$ref": "#"}}}]},
+        {"not": {"$ref": "#/$defs/a"}, "$defs": {"a": {"anyOf": [{"items": {"$ref": "#"}}]}}},
+    ):
+        from_json_schema(schema)

@@ -115,16 +115,24 @@ def problems(type: Any, text: str) -> list[tuple[str, str]]:
 # What is shown
 
 
+def is_a(value: Any, cls: type) -> bool:
+    """Return what `isinstance` says, without telling type checkers, who would expect a whole instance."""
+    return isinstance(value, cls)
+
+
 def test_half_filled_models_are_models() -> None:
     """Absent fields read as None, even with a default; the others already have their final values."""
     trip: Any = shown(Trip, '{"destination": "Lis')
-    assert Trip in type(trip).__mro__
+    assert is_a(trip, Trip)
+    assert type(trip) is not Trip
+    assert Trip.__subclasses__() == []
     assert (trip.destination, trip.days, trip.travellers, trip.notes) == ("Lis", None, None, None)
     assert trip.model_fields_set == {"destination"}
     trip = shown(Trip, '{"destination": "Lisbon", "days": [{"subtitle": "One", "on": "2024-05-01"}, {"subtitle": "Tw')
     assert trip.days[0] == Day(subtitle="One", on=date(2024, 5, 1))
     assert type(trip.days[0]) is Day
-    assert type(trip.days[1]).__mro__.index(Day) > 0
+    assert is_a(trip.days[1], Day)
+    assert type(trip.days[1]) is not Day
     assert (trip.days[1].subtitle, trip.days[1].activities) == ("Tw", None)
 
 
@@ -149,7 +157,7 @@ def test_the_whole_value_is_the_type_itself() -> None:
         (set[str], '["a", "b', {"a", "b"}),
         (frozenset[str], '["a", "a', frozenset({"a"})),
         (deque[str], '["a', deque(["a"])),
-        (set[tuple[str, ...]], '[["a"], ["b', {("a",), ("b",)}),
+        (set[tuple[str, ...]], '[["a"], ["b', [("a",), ("b",)]),
         (set[Any], '[["a"', [["a"]]),
         (dict[str, str], '{"a": "b', {"a": "b"}),
         (dict[int, list[str]], '{"1": ["b', {1: ["b"]}),
@@ -224,13 +232,14 @@ class Dog(BaseModel):
 
 
 def test_unions_are_shown_when_they_are_decided() -> None:
-    """By kind at once, by a discriminator when that is closed, else at the end."""
+    """By kind at once, by a discriminator or by listed values when those are closed, else at the end."""
     pet = Annotated[Cat | Dog, Field(discriminator="kind")]
     assert shown(pet | str, '"ab') == "ab"
     assert shown(pet, '{"name": "Re') is None
     assert shown(pet, '{"name": "Re", "kind": "dog') is None
     assert isinstance(shown(pet, '{"name": "Rex", "kind": "dog"'), Dog)
-    assert shown(Cat | Dog, '{"kind": "dog", "name": "Rex"') is None
+    assert isinstance(shown(Cat | Dog, '{"kind": "dog", "name": "Re'), Dog)
+    assert shown(Cat | dict[str, str], '{"kind": "cat", "name": "Tom"') is None
     assert made(Cat | Dog, '{"kind": "dog", "name": "Rex"}') == Dog(kind="dog", name="Rex")
     assert shown(Cat | list[Dog] | None, '[{"kind": "dog", "name": "Re')[0].name == "Re"
 
@@ -256,7 +265,7 @@ def test_what_is_judged_as_a_whole_is_shown_as_it_is_written() -> None:
         span: Span
 
     span = shown(Plan, '{"span": {"start": "x", "end": 2, "note": "n", "days": [{"subtitle": "a').span
-    assert Span in type(span).__mro__
+    assert is_a(span, Span)
     assert (span.start, span.end, span.note, span.days[0].subtitle) == (None, 2, None, "a")
     assert seen == []
     assert made(Plan, '{"span": "1-2"}') == Plan(span=Span(start=1, end=2))
@@ -316,11 +325,18 @@ def test_half_filled_models_are_good_to_handle() -> None:
     assert offer.model_copy(update={"title": "t"}).title == "t"
     assert offer._seen == 7
     price = {"amount": "2.50", "currency": "E"}
-    assert offer.model_dump() == {"title": None, "price": price, "until": date(2024, 5, 1), "hidden": None}
+    assert offer.model_dump() == {
+        "title": None,
+        "price": price,
+        "until": date(2024, 5, 1),
+        "hidden": None,
+        "loud": None,
+    }
     assert json.loads(offer.model_dump_json(by_alias=True, exclude={"hidden"})) == {
         "Title": None,
         "price": price,
         "until": "2024-05-01",
+        "loud": None,
     }
     assert offer.model_dump(exclude_unset=True) == {"price": price, "until": date(2024, 5, 1)}
 

@@ -517,3 +517,50 @@ def test_a_traceback_names_the_public_package() -> None:
     with pytest.raises(InvalidError) as caught:
         list(iter_partial({"type": "integer"}, ['"x"']))
     assert f"{type(caught.value).__module__}.{type(caught.value).__name__}" == "unspool.typed.InvalidError"
+
+
+# Repair.
+
+WRITTEN = "{'title': 'Fuji', days: [1, 2,], // done\n}"
+TITLED = MapShape(AnyShape())
+
+
+@pytest.mark.parametrize("size", [1, 3, 100])
+def test_repairs_are_told_with_the_values(size: int) -> None:
+    """`repair` reads broken text; each value has the log so far, and a new repair is a visible change."""
+    fragments = [WRITTEN[at : at + size] for at in range(0, len(WRITTEN), size)]
+    seen = list(iter_partial(TITLED, fragments, repair="spelling"))
+    assert isinstance(seen[-1], Complete)
+    assert seen[-1].value == {"title": "Fuji", "days": [1, 2]}
+    told_codes = [repair.code.value for repair in seen[-1].repairs]
+    assert told_codes == [
+        "single_quotes",
+        "single_quotes",
+        "unquoted_key",
+        "trailing_comma",
+        "comment",
+        "trailing_comma",
+    ]
+    for one, other in pairwise(seen):
+        assert one.value is not other.value or type(one) is not type(other) or one.repairs != other.repairs
+        assert len(one.repairs) <= len(other.repairs)
+    async_seen = awaited(lambda source: aiter_partial(TITLED, source, repair="spelling"), fragments)
+    assert [one.repairs for one in async_seen.values] == [one.repairs for one in seen]
+
+
+def test_repairs_behind_the_value() -> None:
+    """A repair that comes after the complete value is told with it once more, in an object of its own."""
+    first, last = iter_partial(MapShape(number()), ['{"a": 1}', "}"], repair="guess")
+    assert (first.value, first.repairs) == ({"a": 1}, ())
+    assert (last.value, [repair.code.value for repair in last.repairs]) == ({"a": 1}, ["extra_close"])
+    assert isinstance(last, Complete)
+
+
+def test_without_repair_the_log_is_empty() -> None:
+    """Strict is the default, and `repair="none"` takes an option back."""
+    with pytest.raises(JSONSyntaxError):
+        list(iter_partial(MapShape(number()), ["{a: 1}"]))
+    with pytest.raises(JSONSyntaxError):
+        list(iter_partial(MapShape(number()), ["{a: 1}"], Options(repair="guess"), repair="none"))
+    assert [one.repairs for one in iter_partial(MapShape(number()), ['{"a": 1}'], repair="guess")] == [()]
+    assert list(iter_partial(MapShape(number()), ["{a: 1}"], Options(repair="guess")))[-1].repairs != ()

@@ -577,7 +577,7 @@ def test_corner(type: Any, text: str) -> None:
         state = parse_chunk(state, character)
         resolution, cache = resolve(shape, state, cache)
         assert not (is_valid and resolution.problems)
-        assert "Late object" not in repr(resolution.value)
+        assert "Held object" not in repr(resolution.value)
     resolution, cache = resolve(shape, finalize(state), cache)
     assert isinstance(resolution, Complete) is is_valid
     if is_valid:

@@ -54,7 +54,7 @@ from unspool.typed._shape import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-DEEP = Options(max_depth=None)
+DEEP = Options(max_depth=None, max_path=None)
 
 
 def states_of(fragments: list[str], options: Options | None = None) -> list[ParserState]:
@@ -230,12 +230,12 @@ def test_wrong_kinds_show_as_soon_as_they_begin() -> None:
     assert wrong(number(), '"') == [("$", "wrong_kind")]
     assert wrong(number(), "[") == [("$", "wrong_kind")]
     assert wrong(text(), "{") == [("$", "wrong_kind")]
-    assert wrong(text(), "true") == [("$", "wrong_kind")]
+    assert wrong(text(), "true ") == [("$", "wrong_kind")]
     assert wrong(ArrayShape(text()), "[1 ") == [("$[0]", "wrong_kind")]
     assert wrong(record({}), "[") == [("$", "wrong_kind")]
     assert wrong(MapShape(text()), "[") == [("$", "wrong_kind")]
     assert wrong(ArrayShape(text()), "{") == [("$", "wrong_kind")]
-    assert wrong(leaf("string number boolean"), "null") == [("$", "wrong_kind")]
+    assert wrong(leaf("string number boolean"), "null ") == [("$", "wrong_kind")]
 
 
 def test_a_leaf_that_is_refused_is_wrong_when_it_closes() -> None:
@@ -295,7 +295,7 @@ def test_max_length() -> None:
 def test_numbers_and_words_are_never_shown_half() -> None:
     """They appear when they are complete."""
     shape = ArrayShape(leaf("number boolean null"))
-    assert [value(shape, prefix) for prefix in ["[1", "[12", "[12 ", "[12,tru", "[12,true", "[12,true,null]"]] == [
+    assert [value(shape, prefix) for prefix in ["[1", "[12", "[12 ", "[12,true", "[12,true ", "[12,true,null]"]] == [
         [],
         [],
         [12],
@@ -617,8 +617,8 @@ def test_unions_by_kind() -> None:
     assert value(union, '["a') == ["a"]
     assert value(union, "{") == ("open", {})
     assert at_the_end(union, "1").value == 1
-    assert wrong(union, "true") == [("$", "wrong_kind")]
-    assert after(union, "null").problems[0].expected == "one of them"
+    assert wrong(union, "true ") == [("$", "wrong_kind")]
+    assert after(union, "null ").problems[0].expected == "one of them"
 
 
 def test_unions_by_discriminator() -> None:
@@ -634,7 +634,7 @@ def test_an_unknown_discriminator() -> None:
     """It is wrong when it closes, at its own path; one that never comes leaves the union to judge it as a whole."""
     assert wrong(pets(), '{"kind":"bird"') == [("$.kind", "unknown_tag")]
     assert wrong(pets(), '{"kind":1,') == [("$.kind", "unknown_tag")]
-    assert wrong(ArrayShape(pets()), '[{"kind":null') == [("$[0].kind", "unknown_tag")]
+    assert wrong(ArrayShape(pets()), '[{"kind":null,') == [("$[0].kind", "unknown_tag")]
     assert value(pets(), '{"name":"Rex"}') == ("whole", {"name": "Rex"})
     assert "bird" not in str(after(pets(), '{"kind":"bird"').problems)
 
@@ -658,7 +658,7 @@ def test_discriminators_of_all_kinds() -> None:
     for tag in ("1", "true", '"1"', "null"):
         assert at_the_end(union, f'{{"t":{tag}}}').value == tag
     assert at_the_end(union, '{"t":1.0}').value == "1"
-    assert wrong(union, '{"t":false') == [("$.t", "unknown_tag")]
+    assert wrong(union, '{"t":false,') == [("$.t", "unknown_tag")]
     assert wrong(union, '{"t":0}') == [("$.t", "unknown_tag")]
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterable, Generator
 from typing import Any, assert_type
 
+from pydantic import TypeAdapter
+
 from unspool import ParserState, Path
 from unspool.typed import (
     Cache,
@@ -35,6 +37,25 @@ def a_class(fragments: list[str], awaited: AsyncIterable[bytes]) -> None:
     assert_type(aiter_partial(Trip, awaited), AsyncGenerator[Partial[Trip], None])
     assert_type(items(Trip, fragments, path="$.rows"), Generator[Trip, None, None])
     assert_type(aitems(Trip, awaited), AsyncGenerator[Trip, None])
+
+
+def options_of_a_call(fragments: list[str], awaited: AsyncIterable[bytes]) -> None:
+    """The options of a call keep the type of the values."""
+    assert_type(partial(Trip, strict=True, context={"a": 1}, empty="containers"), Resolver[Trip])
+    assert_type(
+        iter_partial(Trip, fragments, strict=True, context=[1], empty="containers"),
+        Generator[Partial[Trip], None, None],
+    )
+    assert_type(aiter_partial(Trip, awaited, strict=None, empty="containers"), AsyncGenerator[Partial[Trip], None])
+    assert_type(items(Trip, fragments, strict=False, context=object()), Generator[Trip, None, None])
+    assert_type(aitems(Trip, awaited, strict=False, context=object()), AsyncGenerator[Trip, None])
+
+
+def an_adapter(adapter: TypeAdapter[list[Trip]], fragments: list[str]) -> None:
+    """An adapter knows its type."""
+    assert_type(partial(adapter), Resolver[list[Trip]])
+    assert_type(iter_partial(adapter, fragments), Generator[Partial[list[Trip]], None, None])
+    assert_type(items(adapter, fragments), Generator[list[Trip], None, None])
 
 
 def a_generic_class(fragments: list[str]) -> None:
@@ -89,3 +110,4 @@ def wrong_arguments(fragments: list[str], awaited: AsyncIterable[str]) -> None:
     iter_partial(Trip, awaited)  # type: ignore[call-overload]
     aiter_partial(Trip, fragments)  # type: ignore[call-overload]
     items(Trip, [1])  # type: ignore[list-item]
+    partial(Trip, empty="lists")  # type: ignore[call-overload]

@@ -24,7 +24,7 @@ from .._grammar.sink import (
 from .._grammar.writer import Writer
 from .._missing import MISSING
 from .._path import ROOT, Path
-from .policy import append_whole, copied, writable
+from .values import append_whole, copied, writable
 
 if TYPE_CHECKING:
     from .._events import Kind

@@ -1,9 +1,5 @@
 """`SnapshotChunker`: it reads snapshots, applies the rules of `policy`, and returns the new text.
 
-**Reading.** A snapshot is a complete text, so `json` reads it, several times faster than a reader that can stop
-anywhere. Where `json` rejects a text, or lacks something that the options ask for, the project's own reader reads the
-text and reports what is wrong, and where.
-
 **Dumps** are plain JSON data: no pickle, no eval. A dump stores the last snapshot as text, so numbers keep their
 spelling. The path of the innermost open value tells which values are open, and both tell how the writer continues.
 """
@@ -13,43 +9,39 @@ spelling. The path of the innermost open value tells which values are open, and 
 
 from __future__ import annotations
 
-from json import JSONDecoder
-from math import isinf
 from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, cast, final
 
 from .._dumps import check, natural, text
-from .._errors import LimitError, OptionsError, Reason, SnapshotError, StateError, UnspoolError
+from .._errors import OptionsError, Reason, SnapshotError, StateError, UnspoolError, shown_path
 from .._grammar.writer import Writer
 from .._missing import MISSING
-from .._options import UNLIMITED_OPTIONS, Options, chosen_options
-from .._parser import Intake, as_bytes
+from .._options import Options, chosen_options
 from .._path import ROOT, Path
-from .policy import (
-    Limits,
-    Number,
-    Open,
-    Plan,
-    SpelledValueSink,
-    copied,
-    is_growable,
-    join_halves,
-    same,
-    text_of,
-    writable,
-)
+from .notices import Conflict, Stall
+from .policy import BLANK, NOT_CALLED, Open, Plan, Rules
+from .reading import ANY_READER, SnapshotReader
+from .values import is_growable, same, text_of, writable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .policy import Contradiction
+    from .values import Limits
+
+    OnConflict = Literal["raise", "keep"] | Callable[[Conflict], Literal["raise", "keep"]]
+    OnStall = Callable[[tuple[Stall, ...]], object]
 
 __all__ = ["SnapshotChunker"]
 
-BYTES: Final = (bytes, bytearray, memoryview)
-MAX_SPELLINGS: Final = 10_000  # numbers that the reader remembers, so that each spelling is one object
-DUMP_VERSION: Final = 1
+DUMP_VERSION: Final = 2
 DUMP_FIELDS: Final = {
-    *("version", "options", "on_conflict", "patience", "step", "is_complete"),
-    *("snapshot", "open", "waiting", "conflicts", "disputes"),
+    *("version", "options", "on_conflict", "patience", "empty", "step", "is_complete"),
+    *("snapshot", "open", "levels", "conflicts", "disputes", "stalled", "emitted"),
 }
+OLD_FIELDS: Final = DUMP_FIELDS - {"empty", "levels", "stalled", "emitted"} | {"waiting"}  # of version 1
+ANSWERS: Final = ("raise", "keep")
+MOST_SHOWN: Final = 4  # waiting values in a repr
+MOST_OF_A_KEY: Final = 24
 
 
 @final
@@ -70,36 +62,59 @@ class SnapshotChunker:
     snapshot.
 
     A snapshot that contradicts the written text raises `SnapshotError` and changes nothing. With
-    ``on_conflict="keep"`` the written text stays, the rest goes on, and `conflicts` lists the contradictions. With
-    ``patience=N`` a waiting value must stay the same for N further snapshots before it counts as complete. The limits
-    of `options` apply to each snapshot.
+    ``on_conflict="keep"`` the written text stays, the rest goes on, and `conflicts` lists the contradictions.
+    `on_conflict` can also be a function: it gets a `Conflict` and returns "raise" or "keep".
+
+    With ``patience=N`` a value must stay the same for N further snapshots before it counts as complete. With
+    ``empty="wait"`` empty values and numbers may still be filled: choose it for dumps of half-filled models. With
+    ``keep_text=True`` the property `emitted` has the whole text so far. The chunker calls `on_stall` with the value of
+    `stalled` when more values grow together. The limits of `options` apply to each snapshot.
     """
 
     __slots__ = (
         "_conflicts",
         "_disputes",
         "_is_complete",
-        "_is_strict",
+        "_on_conflict",
+        "_on_stall",
         "_options",
-        "_patience",
+        "_pieces",
         "_reader",
         "_root",
+        "_rules",
         "_spine",
+        "_stalled",
         "_step",
         "_writer",
     )
 
     def __init__(
-        self, *, on_conflict: Literal["raise", "keep"] = "raise", patience: int = 0, options: Options | None = None
+        self,
+        *,
+        on_conflict: OnConflict = "raise",
+        patience: int = 0,
+        empty: Literal["write", "wait"] = "write",
+        keep_text: bool = False,
+        on_stall: OnStall | None = None,
+        options: Options | None = None,
     ) -> None:
-        if on_conflict not in ("raise", "keep"):
-            raise OptionsError("on_conflict must be 'raise' or 'keep'")
+        if not callable(on_conflict) and on_conflict not in ANSWERS:
+            raise OptionsError("on_conflict must be 'raise', 'keep' or a function")
         if type(patience) is not int or patience < 0:
             raise OptionsError("patience must be a whole number from 0 up")
-        self._is_strict = on_conflict == "raise"
-        self._patience = patience
+        if empty not in ("write", "wait"):
+            raise OptionsError("empty must be 'write' or 'wait'")
+        if type(keep_text) is not bool:
+            raise OptionsError("keep_text must be True or False")
+        if on_stall is not None and not callable(on_stall):
+            raise OptionsError("on_stall must be a function")
+        self._on_conflict = on_conflict
+        self._on_stall = on_stall
         self._options = chosen_options(options)
         self._reader = SnapshotReader(self._options)
+        keeps = None if on_conflict == "raise" else _keep if on_conflict == "keep" else self._ask
+        self._rules = Rules(self._reader.limits, patience, empty == "wait", keeps)
+        self._pieces: list[str] | None = [] if keep_text else None
         self.reset()
 
     def reset(self) -> None:
@@ -110,7 +125,10 @@ class SnapshotChunker:
         self._is_complete = False
         self._conflicts: list[SnapshotError] = []
         self._disputes: dict[Path, object] = {}  # what the last snapshot had where another value is written
+        self._stalled: dict[Path, int] = {}
         self._writer = Writer()
+        if self._pieces is not None:
+            self._pieces = []
 
     @property
     def conflicts(self) -> tuple[SnapshotError, ...]:
@@ -132,6 +150,19 @@ class SnapshotChunker:
         """The keys of the innermost object whose values are not written yet: more than one of them may be growing."""
         return tuple(self._spine[-1].waiting) if self._spine else ()
 
+    @property
+    def stalled(self) -> tuple[Stall, ...]:
+        """The waiting values that grew together with another one: nothing of them is written until only one grows."""
+        return tuple([Stall(path, since) for path, since in self._stalled.items()])
+
+    @property
+    def emitted(self) -> str:
+        """The whole text so far. Only a chunker with ``keep_text=True`` keeps it."""
+        if self._pieces is None:
+            raise StateError("this chunker does not keep its text; create it with SnapshotChunker(keep_text=True)")
+        self._pieces = ["".join(self._pieces)]
+        return self._pieces[0]
+
     def process(self, snapshot: object) -> str:
         """Return the text that this snapshot adds: str or bytes are JSON text, anything else is a parsed value."""
         if self._is_complete:
@@ -145,54 +176,88 @@ class SnapshotChunker:
             if error.reason is Reason.LIMIT:
                 self._reader.explain(snapshot, step)
             raise
+        if plan.together or self._stalled:
+            self._note_stalls(plan, step)
         self._root, self._spine, self._step = plan.root, plan.spine, step
         if plan.contradictions or self._disputes:
             self._note(plan.contradictions)
-        return self._writer.write(plan.events)
+        return self._write(plan)
 
     def flush(self) -> str:
         """Return the rest of the text: the values that wait, and the closing quotes and brackets."""
+        if self._is_complete:
+            return ""
         plan = self._plan(self._step)
         plan.finish()
-        self._spine, self._is_complete = plan.spine, True
-        return self._writer.write(plan.events)
+        self._spine, self._stalled, self._is_complete = plan.spine, {}, True
+        return self._write(plan)
 
     def dump(self) -> dict[str, object]:
-        """Return the state of the chunker as plain JSON data."""
-        innermost = self._spine[-1] if self._spine else None
+        """Return the state of the chunker as plain JSON data. It does not hold functions."""
         return {
             "version": DUMP_VERSION,
             "options": self._options.as_dict(),
-            "on_conflict": "raise" if self._is_strict else "keep",
-            "patience": self._patience,
+            "on_conflict": "call" if callable(self._on_conflict) else self._on_conflict,
+            "patience": self._rules.patience,
+            "empty": "wait" if self._rules.empty_waits else "write",
             "step": self._step,
             "is_complete": self._is_complete,
             "snapshot": _dumped_value(self._root),
-            "open": None if innermost is None else list(innermost.path.steps),
-            "waiting": [] if innermost is None else [[key, count] for key, count in innermost.waiting.items()],
+            "open": list(self._spine[-1].path.steps) if self._spine else None,
+            "levels": [
+                [one.called, one.held, [[key, count] for key, count in one.waiting.items()]] for one in self._spine
+            ],
             "conflicts": [[list(one.path.steps), one.reason.value, one.step] for one in self._conflicts],
             "disputes": [[list(path.steps), _dumped_value(value)] for path, value in self._disputes.items()],
+            "stalled": [[list(path.steps), since] for path, since in self._stalled.items()],
+            "emitted": None if self._pieces is None else self.emitted,
         }
 
     @classmethod
-    def load(cls, data: object) -> SnapshotChunker:
-        """Return a chunker that continues where the dumped one was. Raise `StateError` for invalid data."""
+    def load(
+        cls, data: object, *, on_conflict: OnConflict | None = None, on_stall: OnStall | None = None
+    ) -> SnapshotChunker:
+        """Return a chunker that continues where the dumped one was. Raise `StateError` for invalid data.
+
+        A dump does not hold functions. If the dumped chunker had one as `on_conflict`, pass it again.
+        """
         try:
-            return cls._load(data)
+            return cls._load(data, on_conflict, on_stall)
         except StateError:
             raise
         except OptionsError as error:
             raise StateError(f"invalid state dump: {error}") from None
-        except (UnspoolError, ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
+        except (
+            UnspoolError,
+            ValueError,
+            TypeError,
+            LookupError,
+            AttributeError,
+            ArithmeticError,
+            RecursionError,
+        ) as error:
             raise StateError(f"invalid state dump: {type(error).__name__}") from None
 
     @classmethod
-    def _load(cls, data: Any) -> SnapshotChunker:
-        check(isinstance(data, dict) and data.keys() == DUMP_FIELDS, "unexpected fields")
+    def _load(cls, data: Any, on_conflict: OnConflict | None, on_stall: OnStall | None) -> SnapshotChunker:
+        check(isinstance(data, dict), "expected an object")
+        if data.keys() == OLD_FIELDS and type(data["version"]) is int and data["version"] == 1:
+            data = _upgraded(data)
+        check(data.keys() == DUMP_FIELDS, "unexpected fields")
         check(type(data["version"]) is int and data["version"] == DUMP_VERSION, "unknown version")
         check(isinstance(data["options"], dict), "invalid options")
-        options = Options(**data["options"])
-        chunker = cls(on_conflict=data["on_conflict"], patience=data["patience"], options=options)
+        has_function = isinstance(data["on_conflict"], str) and data["on_conflict"] == "call"
+        check(
+            on_conflict is not None or not has_function, "it needs the function that was on_conflict: pass it to load"
+        )
+        chunker = cls(
+            on_conflict=data["on_conflict"] if on_conflict is None else on_conflict,
+            patience=natural(data["patience"]),
+            empty=data["empty"],
+            keep_text=data["emitted"] is not None,
+            on_stall=on_stall,
+            options=Options(**data["options"]),
+        )
         limits = chunker._reader.limits
 
         chunker._step = natural(data["step"])
@@ -200,55 +265,108 @@ class SnapshotChunker:
         chunker._is_complete = data["is_complete"]
         chunker._root = _loaded_value(data["snapshot"], limits)
         check((chunker._root is MISSING) == (chunker._step == 0), "the step does not match the snapshot")
-        chunker._restore_spine(data["open"], data["waiting"])
+        chunker._restore_spine(data["open"], data["levels"])
         for steps, reason, step in data["conflicts"]:
             check(0 < natural(step) <= chunker._step, "invalid step of a conflict")
             chunker._conflicts.append(SnapshotError(_loaded_path(steps), Reason(reason), step))
         for steps, value_text in data["disputes"]:
             chunker._disputes[_loaded_path(steps)] = _loaded_value(value_text, limits)
         check(len(chunker._disputes) == len(data["disputes"]), "a path is disputed twice")
+        waiting = _waiting_paths(chunker._spine) if data["stalled"] else set()
+        for steps, since in data["stalled"]:
+            path = _loaded_path(steps)
+            check(path in waiting and 0 < natural(since) <= chunker._step, "invalid stalled value")
+            chunker._stalled[path] = since
+        if data["emitted"] is not None:
+            chunker._pieces = [text(data["emitted"])]
         chunker._restore_writer()
         return chunker
 
-    def _restore_spine(self, steps: Any, waiting: Any) -> None:
-        is_open = is_growable(self._root) and not self._is_complete
-        check(is_open == (steps is not None), "the open path does not match the snapshot")
+    def _restore_spine(self, steps: Any, levels: Any) -> None:
+        check(isinstance(levels, list), "invalid levels")
         if steps is None:
-            check(waiting == [], "values wait in a closed document")
+            is_right = self._is_complete or not is_growable(self._root) or self._plan(0).holds_root()
+            check(is_right and levels == [], "the open path does not match the snapshot")
             return
+        check(is_growable(self._root) and not self._is_complete, "the open path does not match the snapshot")
+        inner = [*_loaded_path(steps).steps, None]
+        check(len(inner) == len(levels), "the open path does not match the levels")
         path, value = ROOT, self._root
-        self._spine.append(Open(path, value))
-        for step in _loaded_path(steps):
-            if isinstance(value, dict):
-                value = value[step]
-            else:
-                check(isinstance(value, list) and step == len(value) - 1, "only the last item can be open")
-                value = cast("list[object]", value)[cast("int", step)]
+        for step, level in zip(inner, levels, strict=True):
             check(is_growable(value), "an open value must be able to grow")
+            one = self._loaded_level(path, value, level, step)
+            self._spine.append(one)
+            if step is None:
+                break
+            if isinstance(value, list):
+                written = len(value) - one.held
+                check(type(step) is int and step == written - 1, "only the last written item can be open")
+                value = value[cast("int", step)]
+            else:
+                check(isinstance(value, dict) and step not in one.waiting, "an open value cannot wait")
+                value = cast("dict[object, object]", value)[step]
             path = Path(path, step)
-            self._spine.append(Open(path, value))
-        if isinstance(value, list):
-            check(not value or not is_growable(value[-1]), "the last item must be open")
-        if waiting:
-            counts = {text(key): natural(count + 1) - 1 for key, count in waiting}
-            check(isinstance(value, dict) and all(is_growable(value[key]) for key in counts), "invalid waiting values")
-            check(len(counts) == len(waiting) > 1, "a single value never waits, and no value waits twice")
-            self._spine[-1] = Open(path, value, counts)
+
+    def _loaded_level(self, path: Path, value: object, level: Any, inner: object) -> Open:
+        called, held, waiting = level
+        called, held = natural(called + 1) - 1, natural(held)
+        counts = {text(key): natural(count + 2) - 2 for key, count in waiting}
+        check(len(counts) == len(waiting), "a value waits twice")
+        check(not counts or (isinstance(value, dict) and counts.keys() <= value.keys()), "invalid waiting values")
+        check(held == 0 or (isinstance(value, list) and held <= len(value)), "invalid number of waiting items")
+        if not self._rules.empty_waits:
+            check(BLANK not in counts.values(), "empty values wait only with empty='wait'")
+        if not self._rules.is_careful:
+            check(called == NOT_CALLED and held == 0, "values wait only with patience or empty='wait'")
+            check(all(count == NOT_CALLED for count in counts.values()), "invalid waiting values")
+            check(not counts or (inner is None and len(counts) > 1), "a single value never waits")
+            check(all(is_growable(cast("dict[str, object]", value)[key]) for key in counts), "invalid waiting values")
+            if isinstance(value, list) and inner is None:
+                check(not value or not is_growable(value[-1]), "the last item must be open")
+        return Open(path, value, counts, held, called)
 
     def _restore_writer(self) -> None:
         levels = [isinstance(one.value, dict) for one in self._spine if not isinstance(one.value, str)]
         if not self._spine:
-            self._writer = Writer.resumed(levels, self._root is not MISSING, -1)
+            is_written = self._root is not MISSING and (self._is_complete or not self._plan(0).holds_root())
+            self._writer = Writer.resumed(levels, is_written, -1)
             return
         innermost = self._spine[-1]
         if isinstance(innermost.value, str):
             self._writer = Writer.resumed(levels, True, len(writable(innermost.value)))
         else:
-            written = len(cast("dict[str, object] | list[object]", innermost.value)) - len(innermost.waiting)
-            self._writer = Writer.resumed(levels, written > 0, -1)
+            count = len(cast("dict[str, object] | list[object]", innermost.value))
+            self._writer = Writer.resumed(levels, count > len(innermost.waiting) + innermost.held, -1)
 
     def _plan(self, step: int) -> Plan:
-        return Plan(self._root, self._spine, self._reader.limits, step, self._patience, self._is_strict)
+        return Plan(self._root, self._spine, step, self._rules)
+
+    def _write(self, plan: Plan) -> str:
+        fragment = self._writer.write(plan.events)
+        if self._pieces is not None:
+            self._pieces.append(fragment)
+        return fragment
+
+    def _ask(self, found: Contradiction) -> bool:
+        """Ask the function about a contradiction. It has answered already if the last snapshot had the same one."""
+        if found.path in self._disputes and same(self._disputes[found.path], found.value):
+            return True
+        answer = cast("Callable[[Conflict], object]", self._on_conflict)(Conflict(found, self._step + 1))
+        if not isinstance(answer, str) or answer not in ANSWERS:
+            raise TypeError(f"on_conflict must return 'raise' or 'keep', not {type(answer).__name__}")
+        return answer == "keep"
+
+    def _note_stalls(self, plan: Plan, step: int) -> None:
+        """Update the stalled values. If there are more of them, tell the function, before anything else changes."""
+        waiting = _waiting_paths(plan.spine)
+        stalled = {path: since for path, since in self._stalled.items() if path in waiting}
+        known = len(stalled)
+        for path in plan.together:
+            if path in waiting:
+                stalled.setdefault(path, step)
+        if self._on_stall is not None and len(stalled) > known:
+            self._on_stall(tuple([Stall(path, since) for path, since in stalled.items()]))
+        self._stalled = stalled
 
     def _note(self, contradictions: list[Contradiction]) -> None:
         """List the contradictions that the snapshot before did not have."""
@@ -260,93 +378,74 @@ class SnapshotChunker:
             disputes[found.path] = found.value
         self._disputes = disputes
 
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a SnapshotChunker cannot be pickled or copied: use dump() and SnapshotChunker.load()")
 
-# ---- reading -----------------------------------------------------------------------------------------
+    def __repr__(self) -> str:
+        if self._is_complete:
+            return f"SnapshotChunker(complete, step={self._step})"
+        if not self._spine:
+            held = (
+                "" if self._step == 0 or not self._plan(0).holds_root() else ", the whole document waits: it is empty"
+            )
+            return f"SnapshotChunker(nothing open, step={self._step}{held})"
+        shown = f"open at {shown_path(self._spine[-1].path)}, step={self._step}"
+        waits: list[str] = []
+        count = 0
+        for one in reversed(self._spine):
+            count += len(one.waiting) + one.held
+            for key in one.waiting:
+                if len(waits) == MOST_SHOWN:
+                    break
+                waits.append(f"{_shown_key(key)} ({self._why(one, key)})")
+            if one.held and len(waits) < MOST_SHOWN:
+                waits.append(f"{one.held} at the end of {shown_path(one.path)} (may be filled, or not their turn)")
+                count -= one.held - 1
+        if not waits:
+            return f"SnapshotChunker({shown}, nothing waits)"
+        more = f", and {count - len(waits)} more" if count > len(waits) else ""
+        return f"SnapshotChunker({shown}, waiting: {', '.join(waits)}{more})"
 
-
-class Spellings(dict[str, Number]):
-    """One `Number` per spelling, so that numbers that stay the same are found equal by identity."""
-
-    __slots__ = ("_max_length", "_may_be_huge")
-
-    def __init__(self, max_length: int | None, may_be_huge: bool) -> None:
-        super().__init__()
-        self._max_length = max_length
-        self._may_be_huge = may_be_huge  # larger than any float
-
-    def __missing__(self, raw: str) -> Number:
-        if self._max_length is not None and len(raw) > self._max_length:
-            raise ValueError
-        if not self._may_be_huge and not raw.lstrip("-").isdigit() and isinf(float(raw)):
-            raise ValueError
-        if len(self) >= MAX_SPELLINGS:
-            self.clear()
-        number = self[raw] = Number(raw)
-        return number
-
-
-@final
-class SnapshotReader:
-    """The reader of one chunker: it turns snapshots into values as `policy` uses them."""
-
-    def __init__(self, options: Options) -> None:
-        if options.multiple or options.on_error == "skip":
-            raise OptionsError("a snapshot is one complete value: it cannot have multiple=True or on_error='skip'")
-        # The next snapshot may complete half a surrogate pair; a replacement character would contradict it.
-        surrogates = "keep" if options.surrogates == "replace" else options.surrogates
-        self.limits = Limits(options)
-        self._options = options.replace(surrogates=surrogates)
-        is_plain = options.duplicate_keys == "last" and options.trailing == "error" and surrogates == "keep"
-        self._reads_as_json_does = is_plain and not options.trailing_commas
-        number = Spellings(options.max_number, options.floats == "decimal").__getitem__
-        self._decode = JSONDecoder(parse_int=number, parse_float=number, parse_constant=_reject_constant).decode
-
-    def read(self, snapshot: object, step: int) -> object:
-        """Return the value of a snapshot: str and bytes are JSON text, everything else is a parsed value."""
-        json_text = _json_text(snapshot)
-        if json_text is None:
-            return copied(snapshot, self._options.max_depth, step)
-        if self._reads_as_json_does:
-            try:
-                decoded = join_halves(json_text) if isinstance(json_text, str) else json_text.decode()
-                if self._options.max_chars is None or len(decoded) <= self._options.max_chars:
-                    return self._decode(decoded)
-            except (ValueError, RecursionError):
-                pass
-        return self._parse(json_text, step)
-
-    def explain(self, snapshot: object, step: int) -> None:
-        """Raise the `SnapshotError` of a text that exceeds a limit, with the position as its cause."""
-        json_text = _json_text(snapshot)
-        if json_text is not None:
-            self._parse(json_text, step)
-
-    def _parse(self, json_text: str | bytes, step: int) -> object:
-        intake, sink = Intake.create(self._options, False), SpelledValueSink()
-        intake.feed(json_text, sink)
-        intake.finish(sink)
-        if sink.errors:
-            error = sink.errors[-1]
-            reason = Reason.LIMIT if isinstance(error, LimitError) else Reason.NOT_JSON
-            raise SnapshotError(error.path, reason, step) from error
-        return sink.value()
+    def _why(self, one: Open, key: str) -> str:
+        """Return why a member waits."""
+        count = one.waiting[key]
+        if count == BLANK:
+            return "empty"
+        if Path(one.path, key) in self._stalled:
+            return f"grows together with others since step {self._stalled[Path(one.path, key)]}"
+        if count != NOT_CALLED:
+            return f"complete if it stays the same for {max(self._rules.patience - count, 0)} more"
+        value = cast("dict[str, object]", one.value)[key]
+        if not is_growable(value) and one is self._spine[-1]:
+            return "a number may get more digits"
+        return "may be growing" if one is self._spine[-1] else "not its turn"
 
 
-def _json_text(snapshot: object) -> str | bytes | None:
-    if isinstance(snapshot, str):
-        return snapshot
-    if type(snapshot) in BYTES:
-        return as_bytes(snapshot)
-    return None
+def _keep(_: Contradiction) -> bool:
+    return True
 
 
-def _reject_constant(constant: str) -> NoReturn:
-    raise ValueError(constant)
+def _waiting_paths(spine: list[Open]) -> set[Path]:
+    return {Path(one.path, key) for one in spine for key in one.waiting}
+
+
+def _shown_key(key: str) -> str:
+    shown = ascii(key)
+    return shown if len(shown) <= MOST_OF_A_KEY else shown[: MOST_OF_A_KEY - 3] + "..."
 
 
 # ---- pieces of a dump --------------------------------------------------------------------------------
 
-DUMP_READER: Final = SnapshotReader(UNLIMITED_OPTIONS.replace(floats="decimal"))
+
+def _upgraded(data: dict[str, Any]) -> dict[str, Any]:
+    """Return a dump of version 1 as one of version 2. In version 1, values waited in the innermost object only."""
+    check(data["open"] is None or isinstance(data["open"], list), "invalid path")
+    levels: list[object] = [] if data["open"] is None else [[NOT_CALLED, 0, []] for _ in data["open"]]
+    if data["open"] is not None:
+        levels.append([NOT_CALLED, 0, data["waiting"]])
+    check(bool(levels) or data["waiting"] == [], "values wait in a closed document")
+    kept = {name: value for name, value in data.items() if name != "waiting"}
+    return {**kept, "version": DUMP_VERSION, "empty": "write", "levels": levels, "stalled": [], "emitted": None}
 
 
 def _dumped_value(value: object) -> str | None:
@@ -357,7 +456,7 @@ def _loaded_value(value_text: object, limits: Limits) -> object:
     """Read a dumped value: without the limits on its text, since the value may never have been a text."""
     if value_text is None:
         return MISSING
-    value = DUMP_READER.read(text(value_text), 0)
+    value = ANY_READER.read(text(value_text), 0)
     limits.check(ROOT, value, 0, 0)
     return value
 

@@ -10,7 +10,8 @@ from typing import Literal, final
 
 from .._errors import OptionsError, SnapshotError, StateError
 from .._path import ROOT
-from .policy import join_halves, string_contradiction, writable
+from .policy import string_contradiction
+from .values import join_halves, writable
 
 __all__ = ["TextChunker"]
 

@@ -13,19 +13,29 @@ The machine on one screen. A mode says what may come next; white space may come 
     AFTER_MEMBER      , or }                     KEY; } closes
     BETWEEN           a value or the end         as VALUE (several values are allowed, or none has come)
     END               the end
+    LINE_END          the end of the line        BETWEEN (one value per line)
+    AFTER_WRONG       , or a closing bracket     KEY_OR_VALUE; the bracket closes (behind a wrong bracket)
+    KEY_OR_VALUE      " or another value         KEY_OR_STRING; as VALUE
+    AFTER_EITHER      : or what follows a value  VALUE; AFTER_ITEM
     ------------------------------------------------------------------------------------------------------
     STRING            text, an escape, "         the mode after a value
     KEY_STRING        text, an escape, "         COLON
-    LITERAL           the rest of the word       the mode after a value
+    KEY_OR_STRING     text, an escape, "         AFTER_EITHER
+    LITERAL           the rest of the word       LITERAL_END
+    LITERAL_END       the end of the word        the mode after a value, with the character that ends it
     NUMBER.. (scan)   the rest of the number     the mode after a value, with the character that ends it
     SKIP..            anything                   a , ] or } of the container that has the error, or a new line
     IGNORE, FAILED    the reader reads nothing any more
 
-After a value comes AFTER_ITEM, AFTER_MEMBER, or at the root BETWEEN, END or IGNORE.
+After a value comes AFTER_ITEM, AFTER_MEMBER, or at the root BETWEEN, END, LINE_END or IGNORE. Numbers and literals are
+atoms: an atom ends before white space, a comma, a closing bracket or the end of the text, and nowhere else.
+
+A wrong bracket is an error, and what comes after it tells what the bracket closed. See `_settle`.
 
 A fragment may end anywhere. A number, a literal or a key goes on in its mode, and its pieces wait in the reader. The
 text of a string value goes to the sink piece by piece. The reader carries half an escape, or the first half of a
-surrogate pair, over to the next fragment and reads it again: at most 11 characters.
+surrogate pair, over to the next fragment and reads it again: at most 11 characters. A half counts as one character of
+the text, wherever it was cut off.
 
 The file reads from top to bottom: the modes and their words, the options as numbers, the stack, the reader.
 """
@@ -33,10 +43,13 @@ The file reads from top to bottom: the modes and their words, the options as num
 # Compiled with mypyc.
 from __future__ import annotations
 
-from .._dumps import check, natural
+import sys
+
+from .._dumps import check, check_position, natural
 from .._dumps import text as checked_text
-from .._errors import Code, IncompleteJSONError, JSONSyntaxError, LimitError, Position
+from .._errors import Code, IncompleteJSONError, JSONSyntaxError, LimitError, Position, StateError
 from .._native import TYPE_CHECKING, final, mypyc_attr
+from .._options import LINES
 from .._path import ROOT, Path
 from .._sharing import appended
 from .scan import (
@@ -54,6 +67,7 @@ from .scan import (
     REFUSE,
     REPLACE,
     ZERO,
+    ends_atom,
     has_marks,
     is_whole_number,
     number_run,
@@ -66,12 +80,31 @@ from .scan import (
 from .sink import EventList
 
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any, Final, Literal, TypeAlias
 
     from .._native import i64
     from .._options import Options
     from .._path import Step
     from .sink import Sink
+
+    Mode: TypeAlias = Literal[
+        "value",
+        "value_or_close",
+        "key",
+        "key_or_close",
+        "colon",
+        "after_item",
+        "after_member",
+        "between",
+        "end",
+        "string",
+        "key_string",
+        "literal",
+        "number",
+        "skip",
+        "ignore",
+        "failed",
+    ]
 
 VALUE: Final = 0
 VALUE_OR_CLOSE: Final = 1
@@ -82,16 +115,22 @@ AFTER_ITEM: Final = 5
 AFTER_MEMBER: Final = 6
 BETWEEN: Final = 7
 END: Final = 8
-LAST_WITH_SPACE: Final = END
-STRING: Final = 9
-KEY_STRING: Final = 10
-LITERAL: Final = 11
-SKIP: Final = 12
-SKIP_STRING: Final = 13
-SKIP_ESCAPE: Final = 14
-SKIP_LINE: Final = 15
-IGNORE: Final = 16
-FAILED: Final = 17
+LINE_END: Final = 9
+AFTER_WRONG: Final = 10
+KEY_OR_VALUE: Final = 11
+AFTER_EITHER: Final = 12
+LAST_WITH_SPACE: Final = AFTER_EITHER
+STRING: Final = 13
+KEY_STRING: Final = 14
+KEY_OR_STRING: Final = 15
+LITERAL: Final = 16
+LITERAL_END: Final = 17
+SKIP: Final = 18
+SKIP_STRING: Final = 19
+SKIP_ESCAPE: Final = 20
+SKIP_LINE: Final = 21
+IGNORE: Final = 22
+FAILED: Final = 23
 
 EXPECTED: Final[dict[int, str]] = {
     VALUE: "a value",
@@ -103,9 +142,15 @@ EXPECTED: Final[dict[int, str]] = {
     AFTER_MEMBER: "',' or '}'",
     BETWEEN: "a value or the end of the text",
     END: "the end of the text",
+    LINE_END: "the end of the line",
+    AFTER_WRONG: "',' or a closing bracket",
+    KEY_OR_VALUE: "a key or a value",
+    AFTER_EITHER: "':', ',' or a closing bracket",
     STRING: "the rest of the string",
     KEY_STRING: "the rest of the key",
+    KEY_OR_STRING: "the rest of the key or string",
     LITERAL: "the rest of true, false or null",
+    LITERAL_END: "the end of true, false or null",
     MINUS: "a digit",
     ZERO: "the end of the number, '.' or 'e'",
     INTEGER: "the rest or the end of the number",
@@ -140,15 +185,47 @@ NAMES: Final[dict[int, str]] = {
 }
 """The name of each mode, for dumps."""
 
+MODE_WORDS: Final[dict[int, Mode]] = {
+    VALUE: "value",
+    VALUE_OR_CLOSE: "value_or_close",
+    KEY: "key",
+    KEY_OR_CLOSE: "key_or_close",
+    COLON: "colon",
+    AFTER_ITEM: "after_item",
+    AFTER_MEMBER: "after_member",
+    BETWEEN: "between",
+    END: "end",
+    AFTER_WRONG: "skip",
+    KEY_OR_VALUE: "skip",
+    AFTER_EITHER: "skip",
+    STRING: "string",
+    KEY_STRING: "key_string",
+    KEY_OR_STRING: "skip",
+    LITERAL: "literal",
+    LITERAL_END: "literal",
+    SKIP: "skip",
+    SKIP_STRING: "skip",
+    SKIP_ESCAPE: "skip",
+    SKIP_LINE: "skip",
+    IGNORE: "ignore",
+    FAILED: "failed",
+    **dict.fromkeys((MINUS, ZERO, INTEGER, POINT, FRACTION, EXPONENT_MARK, EXPONENT_SIGN, EXPONENT), "number"),
+}
+"""The word for each mode that users see: `ParserState.mode`."""
+
 MODES: Final[dict[str, int]] = {name: mode for mode, name in NAMES.items()}
 
+PYTHON_LIMIT: Final = "an integer of at most {} digits (sys.set_int_max_str_digits)"
 LIMIT_CODES: Final = frozenset([code for code in Code if code.value.startswith("max_")])
 
-WITH_KEY: Final = frozenset([VALUE, COLON, STRING, LITERAL])  # and numbers: the key is known, the value is not
+WITH_KEY: Final = frozenset([VALUE, COLON, STRING, LITERAL, LITERAL_END])  # and numbers: the key is known
+UNSETTLED: Final = frozenset([AFTER_WRONG, KEY_OR_VALUE, KEY_OR_STRING, AFTER_EITHER])
 SKIPPING: Final = frozenset([SKIP, SKIP_STRING, SKIP_ESCAPE, SKIP_LINE])
 IN_ARRAY: Final = frozenset([VALUE_OR_CLOSE, AFTER_ITEM])
 IN_OBJECT: Final = frozenset([KEY, KEY_OR_CLOSE, COLON, AFTER_MEMBER, KEY_STRING])
-AT_ROOT: Final = frozenset([BETWEEN, END, IGNORE, SKIP_LINE])
+AFTER_ROOT: Final = frozenset([IGNORE, FAILED])
+AT_ROOT: Final = frozenset([BETWEEN, END, LINE_END, IGNORE, SKIP_LINE])
+BEFORE_LINE_END: Final = frozenset([BETWEEN, LINE_END, SKIP_LINE])
 LITERALS: Final = ("true", "false", "null")
 
 # A number that is still growing is watched for overflow while it is shorter than this: beyond it, converting the number
@@ -166,16 +243,22 @@ class Dialect:
 
     __slots__ = (
         "after_root",
+        "closes_truncated",
         "decimals",
         "first_mode",
+        "lines",
         "max_chars",
         "max_depth",
         "max_errors",
         "max_key",
         "max_number",
+        "max_path",
+        "max_repairs",
         "max_string",
+        "mends",
         "multiple",
         "options",
+        "repairs",
         "skips_errors",
         "surrogates",
         "trailing_commas",
@@ -188,16 +271,25 @@ class Dialect:
         self.max_chars: i64 = _limit(options.max_chars)
         self.max_string: i64 = _limit(options.max_string)
         self.max_key: i64 = _limit(options.max_key)
+        self.max_path: i64 = _limit(options.max_path)
         self.max_number: i64 = _limit(options.max_number)
         self.max_errors: i64 = _limit(options.max_errors)
+        self.max_repairs: i64 = _limit(options.max_repairs)
         self.surrogates: i64 = SURROGATES[options.surrogates]
         self.decimals = options.floats == "decimal"
-        self.trailing_commas = options.trailing_commas
+        self.trailing_commas = options.trailing_commas or options.repair != "none"  # the repairer logs them
+        self.closes_truncated = options.truncated == "close"
+        self.mends = options.repair != "none"
+        self.repairs = self.mends or self.closes_truncated
         self.unique_keys = options.duplicate_keys == "error"
         self.skips_errors = options.on_error == "skip"
-        self.multiple = options.multiple
-        self.first_mode: i64 = BETWEEN if options.multiple else VALUE
-        self.after_root: i64 = BETWEEN if options.multiple else IGNORE if options.trailing == "ignore" else END
+        self.multiple = options.multiple is not False
+        self.lines = options.multiple == LINES
+        self.first_mode: i64 = BETWEEN if self.multiple else VALUE
+        ignores = options.trailing == "ignore"
+        self.after_root: i64 = IGNORE if ignores else END
+        if self.multiple:
+            self.after_root = BETWEEN if not self.lines else SKIP_LINE if ignores else LINE_END
 
 
 def _limit(limit: int | None) -> int:
@@ -209,7 +301,7 @@ def _limit(limit: int | None) -> int:
 class Frame:
     """One open container, and how far its parent was. A linked list that never changes, so that forks share it."""
 
-    __slots__ = ("is_object", "node_id", "outer_count", "outer_keys", "parent", "step")
+    __slots__ = ("is_mixed", "is_object", "node_id", "outer_count", "outer_keys", "parent", "step")
 
     def __init__(
         self,
@@ -223,6 +315,9 @@ class Frame:
         self.parent = parent
         self.step = step
         self.is_object = is_object
+        self.is_mixed: bool = parent is not None and (
+            parent.is_mixed or parent.is_object != is_object
+        )  # arrays and objects
         self.node_id: i64 = node_id
         self.outer_count: i64 = outer_count
         self.outer_keys = outer_keys
@@ -291,12 +386,14 @@ class Reader:
         "_frame",
         "_is_shared",
         "_key",
+        "_key_room",
         "_keys",
         "_length",
         "_line",
         "_line_start",
         "_nested",
         "_next_id",
+        "_path_room",
         "_piece_count",
         "_pieces",
         "_registered",
@@ -325,15 +422,17 @@ class Reader:
         self._keys: Keys | None = None  # of the innermost object, if they must differ
         self._registered: i64 = 0  # how many of its members have their key in there: all, or all but the last
         self._after: i64 = dialect.after_root  # the mode after a value
+        self._path_room: i64 = dialect.max_path  # characters that the keys of the open containers leave for more keys
+        self._key_room: i64 = min(dialect.max_key, dialect.max_path)  # characters that the next key can have
         self._next_id: i64 = 0
         # The token that a fragment cut.
         self._pieces = NO_PIECES  # of a key or a number; the first _piece_count of them are ours
         self._is_shared = False  # forks may know the list too
         self._piece_count: i64 = 0
         self._length: i64 = 0  # characters so far, decoded
-        self._carry = ""  # half an escape
+        self._carry = ""  # half an escape, or half a surrogate pair
         self._untold: i64 = 0  # the offset of the first character of a string that the sink does not know
-        self._word = ""  # which literal
+        self._word = ""  # which literal; in AFTER_EITHER, the key or string
         # Within a call, and while skipping.
         self._base: i64 = 0  # the offset of the first character of the current text
         self._nested: i64 = 0  # brackets opened since the error
@@ -354,6 +453,8 @@ class Reader:
         other._keys = self._keys
         other._registered = self._registered
         other._after = self._after
+        other._path_room = self._path_room
+        other._key_room = self._key_room
         other._next_id = self._next_id
         other._pieces = self._pieces
         other._is_shared = self._is_shared = True
@@ -371,7 +472,7 @@ class Reader:
     def is_complete(self) -> bool:
         """The root value is closed, and no token is in flight."""
         mode = self.mode
-        is_between = mode == END or mode == BETWEEN or mode == IGNORE or mode == SKIP_LINE
+        is_between = mode == END or mode == BETWEEN or mode == LINE_END or mode == IGNORE or mode == SKIP_LINE
         return is_between and self._count > 0
 
     @property
@@ -397,14 +498,21 @@ class Reader:
     @property
     def takes_any_text(self) -> bool:
         """Inside a string or a key, and not inside an escape: the only place for characters beyond ASCII."""
-        if self.mode != STRING and self.mode != KEY_STRING:
+        if self.mode < STRING or self.mode > KEY_OR_STRING:
             return False
-        return not self._carry or (len(self._carry) == 6 and self.dialect.surrogates != REFUSE)
+        carry = self._carry
+        is_whole_half = len(carry) == (6 if carry[:1] == "\\" else 1)
+        return not carry or (is_whole_half and self.dialect.surrogates != REFUSE)
 
     @property
     def expecting(self) -> str:
         """A description of the text that may come next."""
         return EXPECTED[self.mode]
+
+    @property
+    def next_id(self) -> int:
+        """The id of the next node."""
+        return self._next_id
 
     @property
     def line(self) -> int:
@@ -422,10 +530,19 @@ class Reader:
         container = path_of(self._frame)
         if container is None:
             return ROOT
+        return Path(container, self._step()) if self.is_in_value else container
+
+    @property
+    def is_in_value(self) -> bool:
+        """A value is being read or expected, whose place is known."""
         mode = self.mode
-        if mode <= VALUE_OR_CLOSE or mode == STRING or mode == LITERAL or mode >= NUMBER:
-            return Path(container, self._step())
-        return container
+        return mode <= VALUE_OR_CLOSE or mode == STRING or mode == LITERAL or mode == LITERAL_END or mode >= NUMBER
+
+    @property
+    def container_path(self) -> Path:
+        """The path of the innermost open container."""
+        container = path_of(self._frame)
+        return ROOT if container is None else container
 
     def _step(self) -> str | int:
         key = self._key
@@ -484,20 +601,88 @@ class Reader:
             self._count_lines(text, 0, end)
             self.offset += end
 
+    def end_line(self, is_counted: bool, sink: Sink) -> None:
+        """Read the character that ends a line and its document; a line feed is counted as the end of a line."""
+        if self.offset == self.dialect.max_chars and self.mode != FAILED:
+            self._base = self.offset
+            self._fail(Code.MAX_CHARS, 0, sink)
+        self.finish(sink)
+        if self.mode == FAILED:
+            return
+        self.mode = BETWEEN
+        self.offset += 1
+        if is_counted:
+            self._line += 1
+            self._line_start = self.offset
+
+    def feed_as(self, source: str, target: str, sink: Sink) -> None:
+        """Read `target` where the text has `source`: offsets and lines are those of the source.
+
+        Character k of the target lies at character k of the source, or at its last one. The source may be empty. The
+        caller keeps the source within `max_chars`.
+        """
+        start = self.offset
+        size: i64 = len(source)
+        last = start + size - 1 if size > 0 else start
+        if self._carry or target[:1] == "\\":
+            self._base = start - len(self._carry)
+            text = self._carry + target
+            self._carry = ""
+            self._read(text, len(text), sink)
+        else:
+            base = start
+            for character in target:
+                self._base = base
+                self._read(character, 1, sink)
+                base = min(base + 1, last)
+        if self.mode == FAILED:
+            return
+        self._base = start
+        self._count_lines(source, 0, size)
+        self.offset = start + size
+        if not self._carry:
+            self._untold = self.offset
+
+    def close_all(self, sink: Sink) -> None:
+        """Close what is open, as if the brackets and the quote stood here. Text that is not a value is dropped."""
+        self._base = self.offset
+        self._carry = ""
+        mode = self.mode
+        if mode == STRING:
+            self._end_string("", 0, sink)
+        elif mode == LITERAL or mode == LITERAL_END:
+            self._end_literal(0, sink)
+        elif mode >= NUMBER:
+            raw = self._token("").rstrip("+-.eE")
+            self.mode = VALUE
+            if raw:
+                _, self.mode = number_run(raw, 0, len(raw), NUMBER)
+                self._end_number(raw, 0, len(raw), 0, sink)
+        while self._frame is not None and self.mode != FAILED:
+            self._close(0, sink)
+
     def finish(self, sink: Sink) -> None:
-        """The text has ended: a number at the root is complete, and an open value is an error."""
+        """The text has ended: an atom at the root is complete, and an open value is an error.
+
+        If each line is a document, and errors are skipped, the open value is dropped like that of any other line.
+        """
         self._base = self.offset
         if self._frame is None and is_whole_number(self.mode):
             raw = self._token("")
             self._end_number(raw, 0, len(raw), 0, sink)
+        elif self._frame is None and self.mode == LITERAL_END:
+            self._end_literal(0, sink)
         mode = self.mode
-        if mode != END and mode != BETWEEN and mode != IGNORE and mode != SKIP_LINE and mode != FAILED:
+        if mode != END and mode != IGNORE and mode != FAILED and mode not in BEFORE_LINE_END:
             self._fail(Code.INCOMPLETE, 0, sink)
+            if self.mode != FAILED:
+                while self._frame is not None:
+                    self._close(0, sink)
 
     def _read(self, text: str, end: i64, sink: Sink) -> None:
         base = self._base
         i: i64 = 0
-        if self.mode == STRING or self.mode == KEY_STRING:
+        if STRING <= self.mode <= KEY_OR_STRING:
             i = self._string(text, i, string_run(text, i, end), end, sink)
         while i < end:  # text[i] begins a token, or comes between two
             mode = self.mode
@@ -517,7 +702,7 @@ class Reader:
             if mode == KEY or mode == KEY_OR_CLOSE:
                 if c == 0x22:  # "
                     run = string_run(text, i + 1, end)
-                    if run < end and ord(text[run]) == 0x22 and run - i - 1 <= self.dialect.max_key:  # "
+                    if run < end and ord(text[run]) == 0x22 and run - i - 1 <= self._key_room:  # "
                         i = self._end_key(text[i + 1 : run], run, sink)
                         if i < end and self.mode == COLON and ord(text[i]) == 0x3A:  # :
                             self.mode = VALUE  # the usual case, without another turn of the loop
@@ -586,16 +771,21 @@ class Reader:
 
             elif mode >= NUMBER:
                 i = self._number(text, i, end, sink)
-            elif mode == LITERAL:
+            elif mode == LITERAL or mode == LITERAL_END:
                 i = self._literal(text, i, end, sink)
-            elif mode == END:
+            elif mode == END or mode == LINE_END:
                 i = self._fail(Code.TRAILING_TEXT, i, sink)
             elif mode == IGNORE:
                 end = i
             elif mode == FAILED:
                 return
+            elif mode == KEY_OR_VALUE and c == 0x22:  # "
+                self._start_token(KEY_OR_STRING, base + i + 1)
+                i = self._string(text, i + 1, string_run(text, i + 1, end), end, sink)
+            elif mode <= LAST_WITH_SPACE:
+                i = self._settle(c, i, sink)
             else:
-                i = self._skip(text, i, end)
+                i = self._skip(text, i, end, sink)
         if self.mode != FAILED:
             self.offset = base + end
 
@@ -612,7 +802,9 @@ class Reader:
         self._next_id = node_id + 1
         self._depth += 1
         self._count = 0
-        self._key = None
+        if self._key is not None:
+            self._set_room(self._path_room - len(self._key))
+            self._key = None
         self._keys = Keys([]) if is_object and self.dialect.unique_keys else None
         self._registered = 0
         self._after = AFTER_MEMBER if is_object else AFTER_ITEM
@@ -626,6 +818,9 @@ class Reader:
         outer = frame.parent
         self._frame = outer
         self._depth -= 1
+        step = frame.step
+        if isinstance(step, str):
+            self._set_room(self._path_room + len(step))
         self._count = frame.outer_count
         self._key = None
         self._keys = frame.outer_keys
@@ -633,6 +828,10 @@ class Reader:
         self._after = self.dialect.after_root if outer is None else AFTER_MEMBER if outer.is_object else AFTER_ITEM
         self.mode = self._after
         return at + 1
+
+    def _set_room(self, room: i64) -> None:
+        self._path_room = room
+        self._key_room = min(room, self.dialect.max_key)
 
     # ---- Tokens: each method reads on from text[i], and returns where it stopped --------------------------
 
@@ -674,9 +873,9 @@ class Reader:
         self._untold = self._base + at
 
     def _string(self, text: str, i: i64, run: i64, end: i64, sink: Sink) -> i64:
-        """Read on inside a string or a key. The text from `i` to `run` has no escapes."""
-        is_key = self.mode == KEY_STRING
-        limit = self.dialect.max_key if is_key else self.dialect.max_string
+        """Read on inside a string or a key. The text from `i` to `run` has no escapes and no halves of pairs."""
+        is_key = self.mode != STRING
+        limit = self._key_room if is_key else self.dialect.max_string
         if run - i <= limit - self._length:  # the common cases: only text, and maybe the closing quote
             if run == end:
                 self._length += run - i
@@ -690,7 +889,7 @@ class Reader:
         while True:
             if run - i > limit - self._length:
                 run = i + limit - self._length
-                wrong = Code.MAX_KEY if is_key else Code.MAX_STRING
+                wrong = self._string_limit_code()
                 wrong_at = run
             parts.append(text[i:run])
             self._length += run - i
@@ -701,9 +900,9 @@ class Reader:
                 return self._end_string("".join(parts), run, sink)
             wrong_at = run
             if self._length == limit:
-                wrong = Code.MAX_KEY if is_key else Code.MAX_STRING
+                wrong = self._string_limit_code()
                 break
-            if c != 0x5C:  # \
+            if c < 0x20:
                 wrong = Code.CONTROL_CHARACTER
                 break
             character, i = read_escape(text, run, end, self.dialect.surrogates)
@@ -721,13 +920,22 @@ class Reader:
         if wrong is None:
             return end
         self._fail(wrong, wrong_at, sink)
-        if self.mode == SKIP_STRING and wrong_at == run + 7:
+        if self.mode == SKIP_STRING and wrong_at > run + 1 and ord(text[wrong_at - 1]) == 0x5C:  # \
             self.mode = SKIP_ESCAPE  # right behind the backslash that should have begun the second half of a pair
         return wrong_at
+
+    def _string_limit_code(self) -> Code:
+        if self.mode == STRING:
+            return Code.MAX_STRING
+        return Code.MAX_KEY if self._key_room == self.dialect.max_key else Code.MAX_PATH
 
     def _end_string(self, last: str, at: i64, sink: Sink) -> i64:
         if self.mode == KEY_STRING:
             return self._end_key(self._token(last), at, sink)
+        if self.mode == KEY_OR_STRING:
+            self._word = self._token(last)
+            self.mode = AFTER_EITHER
+            return at + 1
         if last:
             sink.grow_string(last, self._untold)
         sink.end_string(self._base + at)
@@ -763,15 +971,13 @@ class Reader:
         stop, self.mode = number_run(text, i, end, self.mode)
         room = self.dialect.max_number - self._length
         if stop < end and stop - i <= room:
-            if not is_whole_number(self.mode):
-                return self._fail(Code.INVALID_NUMBER, stop, sink)
+            if not is_whole_number(self.mode) or not ends_atom(text, stop):
+                return self._break_number(text[i:stop], stop, sink)
             if self._piece_count == 0:
                 self._end_number(text, i, stop, stop, sink)
             else:
                 raw = self._token(text[i:stop])
                 self._end_number(raw, 0, len(raw), stop, sink)
-            if self.mode == BETWEEN and space_run(text, stop, stop + 1) == stop:  # or 01 would be two values
-                self._fail(Code.UNEXPECTED_CHARACTER, stop, sink)
             return stop
         start = i - self._length
         is_too_long = stop - i > room
@@ -788,12 +994,22 @@ class Reader:
             return self._fail(Code.MAX_NUMBER, stop, sink)
         return end
 
+    def _break_number(self, last: str, at: i64, sink: Sink) -> i64:
+        """The number that ends with `last` goes on with a wrong character, unless it was too large before."""
+        if self.mode == EXPONENT and not self.dialect.decimals:
+            raw = self._token(last)
+            overflow = overflow_at(raw)
+            if overflow >= 0:
+                self._fail(Code.NUMBER_OVERFLOW, at - len(raw) + overflow, sink)
+                return at
+        return self._fail(Code.INVALID_NUMBER, at, sink)
+
     def _end_number(self, text: str, start: i64, end: i64, at: i64, sink: Sink) -> None:
         """The number ``text[start:end]`` ended, before the character `at` of the fragment."""
         try:
             value = number_value(text, start, end, self.mode, self.dialect.decimals)
         except ValueError:  # more digits than this interpreter converts: sys.set_int_max_str_digits
-            self._fail(Code.MAX_NUMBER, at, sink)
+            self._fail(Code.MAX_NUMBER, at, sink, is_python_limit=True)
             return
         except ArithmeticError:
             overflow = -1 if self.dialect.decimals else overflow_at(text[start:end])
@@ -817,23 +1033,31 @@ class Reader:
                 return self._fail(Code.INVALID_LITERAL, i, sink)
             i += 1
             known += 1
-        value = None if word == "null" else word == "true"
-        sink.literal(self._key, self._count, value, self._next_id, self._base + i - 1)
+        if i == end or not ends_atom(text, i):
+            self._length = size
+            self.mode = LITERAL_END
+            return i if i == end else self._fail(Code.INVALID_LITERAL, i, sink)
+        self._end_literal(i, sink)
+        return i
+
+    def _end_literal(self, at: i64, sink: Sink) -> None:
+        """The literal ended, before the character `at` of the fragment."""
+        value = None if self._word == "null" else self._word == "true"
+        sink.literal(self._key, self._count, value, self._next_id, self._base + at)
         self._next_id += 1
         self._count += 1
         self.mode = self._after
-        return i
 
     # ---- Errors -----------------------------------------------------------------------------------------
 
     def fail(self, code: Code, sink: Sink) -> None:
-        """Report that the next bytes are not characters."""
+        """Report that the next bytes are not characters, or that a stage before the reader met its limit."""
         self._base = self.offset - len(self._carry)
         at: i64 = len(self._carry)
         self._carry = ""
         self._fail(code, at, sink)
 
-    def _fail(self, code: Code, at: i64, sink: Sink) -> i64:
+    def _fail(self, code: Code, at: i64, sink: Sink, is_python_limit: bool = False) -> i64:
         """Report that text[at] is wrong. The reader then stops, or goes on at `at` and skips."""
         offset = self._base + at
         position = Position(offset, self._line, offset - self._line_start + 1)
@@ -842,13 +1066,15 @@ class Reader:
         if self.error_count == self.dialect.max_errors and self.dialect.skips_errors and code not in LIMIT_CODES:
             code = Code.MAX_ERRORS
         self.error_count += 1
-        error = make_error(code, position, self.path, EXPECTED_INSTEAD.get(code) or EXPECTED[mode])
+        expected = EXPECTED_INSTEAD.get(code) or EXPECTED[mode]
+        error = make_error(code, position, self.path, expected, self.dialect.options, is_python_limit)
         if self.error is None:
             self.error = error
         self.offset = offset
         self._carry = ""
         self._nested = 0
-        if not self.dialect.skips_errors or code in LIMIT_CODES or code == Code.INCOMPLETE:
+        ends_text = code == Code.INCOMPLETE and not self.dialect.lines
+        if not self.dialect.skips_errors or code in LIMIT_CODES or ends_text:
             self.mode = FAILED
         elif mode == END:
             self.mode = IGNORE
@@ -857,13 +1083,17 @@ class Reader:
         elif frame is None:
             self.mode = SKIP_LINE
         else:
-            self.mode = SKIP_STRING if mode == STRING or mode == KEY_STRING else SKIP
+            self.mode = SKIP_STRING if STRING <= mode <= KEY_OR_STRING else SKIP
         node_id = self._next_id - 1 if mode == STRING else -1 if frame is None else frame.node_id
         sink.error(error, node_id, self.mode != FAILED)
         return at
 
-    def _skip(self, text: str, i: i64, end: i64) -> i64:
-        """After an error, pass over the rest of the broken value; strings and nesting count."""
+    def _skip(self, text: str, i: i64, end: i64, sink: Sink) -> i64:
+        """After an error, pass over the rest of the broken value; strings and nesting count.
+
+        A bracket that fits no open container is passed over, too. One that fits a container further out is a wrong one:
+        it closes the innermost container, at least.
+        """
         mode = self.mode
         frame = self._frame
         close: i64 = 0x7D if frame is not None and frame.is_object else 0x5D
@@ -892,9 +1122,61 @@ class Reader:
             elif c == 0x2C or c == close:  # ,
                 self.mode = self._after
                 return i
+            elif (c == 0x7D or c == 0x5D) and frame is not None and frame.is_mixed:  # } ]
+                i = self._close(i, sink)
+                self.mode = AFTER_WRONG
+                return i
             i += 1
         self.mode = mode
         return i
+
+    def _settle(self, c: i64, at: i64, sink: Sink) -> i64:
+        """Behind a wrong bracket, go on in the innermost open container in which text[at] can come.
+
+        The wrong bracket closed the innermost container. Whether it closed more of them is open until something comes
+        that fits only an object (a key), only an array (a value without a key) or one of them (a closing bracket). A
+        string may be a key: the reader keeps it back until the next character tells.
+        """
+        mode = self.mode
+        frame = self._frame
+        assert frame is not None
+        if mode == AFTER_EITHER:
+            if c == 0x3A:  # :
+                self._close_inside(True, at, sink)
+                self._end_key(self._word, at, sink)
+                return at
+            self._close_inside(False, at, sink)
+            sink.start_string(None, self._count, self._next_id, self._base + at)
+            if self._word:
+                sink.grow_string(self._word, self._base + at)
+            sink.end_string(self._base + at)
+            self._next_id += 1
+            self._count += 1
+            self.mode = self._after
+            return at
+        if (c == 0x7D or c == 0x5D) and (mode == AFTER_WRONG or self.dialect.trailing_commas):
+            is_object = c == 0x7D
+            if frame.is_mixed or frame.is_object == is_object:
+                self._close_inside(is_object, at, sink)
+                return self._close(at, sink)
+        elif mode == AFTER_WRONG and c == 0x2C:  # ,
+            if frame.is_mixed:
+                self.mode = KEY_OR_VALUE
+                return at + 1
+            self.mode = self._after
+            return at
+        elif mode == KEY_OR_VALUE and begins_value(c):
+            self._close_inside(False, at, sink)
+            self.mode = VALUE
+            return at
+        return self._fail(Code.UNEXPECTED_CHARACTER, at, sink)
+
+    def _close_inside(self, is_object: bool, at: i64, sink: Sink) -> None:
+        """Close the open containers inside the innermost object, or inside the innermost array."""
+        frame = self._frame
+        while frame is not None and frame.is_object != is_object:
+            self._close(at, sink)
+            frame = self._frame
 
     def _count_lines(self, text: str, start: i64, end: i64) -> None:
         last = text.rfind("\n", start, end)
@@ -908,9 +1190,11 @@ class Reader:
         """Return the fields that the tree does not tell, as plain JSON data."""
         mode = self.mode
         text = ""
-        if mode == LITERAL:
+        if mode == LITERAL or mode == LITERAL_END:
             text = self._word[: self._length]
-        elif mode == KEY_STRING or mode >= NUMBER:
+        elif mode == AFTER_EITHER:
+            text = self._word
+        elif mode == KEY_STRING or mode == KEY_OR_STRING or mode >= NUMBER:
             text = self._token("")
         return {
             "mode": NAMES[mode],
@@ -919,7 +1203,7 @@ class Reader:
             "roots": self.root_count,
             "key": self._key if mode in WITH_KEY or mode >= NUMBER else None,
             "text": text,
-            "carry": self._carry,
+            "carry": dumped_carry(self._carry),
             "nested": self._nested if mode in SKIPPING else 0,
         }
 
@@ -932,7 +1216,7 @@ class Reader:
         options = self.dialect.options
         self.mode = MODES[data["mode"]]
         offset, line, column = [natural(number) for number in data["position"]]
-        check(1 <= column <= offset + 1 and 1 <= line <= offset + 1, "impossible position")
+        check_position(offset, line, column)
         check(offset <= self.dialect.max_chars, "impossible position")
         self.offset = offset
         self._line = line
@@ -944,7 +1228,7 @@ class Reader:
         kinds = [entry[0] for entry in data["tree"]]
         is_closed = len(kinds) > 0 and kinds.count("{") + kinds.count("[") == kinds.count("]")
         self._count = roots - is_closed  # the roots before the one in the tree
-        check(self._count >= 0 and (self._count == 0 or options.multiple), "impossible number of roots")
+        check(self._count >= 0 and (self._count == 0 or self.dialect.multiple), "impossible number of roots")
         self._load_tree(data["tree"], sink)
         self._load_token(data, sink)
         self._nested = natural(data["nested"])
@@ -958,11 +1242,14 @@ class Reader:
             or (mode in IN_OBJECT and (frame is None or not frame.is_object))
             or (mode in AT_ROOT and frame is not None)
             or (mode in (SKIP, SKIP_STRING, SKIP_ESCAPE) and frame is None)
-            or (mode in SKIPPING and options.on_error != "skip")
+            or (mode in SKIPPING and options.on_error != "skip" and mode != self.dialect.after_root)
+            or (mode in UNSETTLED and options.on_error != "skip")
+            or (mode in UNSETTLED and (frame is None or not (frame.is_mixed or mode == AFTER_WRONG)))
             or (mode in (BETWEEN, SKIP_LINE) and not options.multiple)
-            or (mode == END and (not has_closed or options.multiple or options.trailing != "error"))
-            or (mode == IGNORE and not has_closed)
+            or (mode in (END, LINE_END) and (not has_closed or mode != self.dialect.after_root))
+            or (mode == IGNORE and (not has_closed or self.dialect.lines))
             or (mode == VALUE and frame is None and (options.multiple or has_closed))
+            or (mode >= STRING and mode not in AFTER_ROOT and frame is None and is_closed and not options.multiple)
         )
         check(not is_wrong, "the mode does not fit the tree")
 
@@ -971,7 +1258,11 @@ class Reader:
         mode = self.mode
         next_id = self._next_id
         last_id = -1
+        # Each token of the tree is somewhere in the text, unless a repair put it in.
+        room = UNLIMITED if self.dialect.repairs else self.offset
         for kind, *rest in tree:
+            room -= least_length(kind, rest)
+            check(room >= 0 or self.dialect.repairs, "more tokens than the text has room for")
             if kind == "]":
                 check(self._frame is not None and not rest, "unbalanced tree")
                 self._close(0, sink)
@@ -1004,7 +1295,7 @@ class Reader:
         frame = self._frame
         check(isinstance(key, str) if frame is not None and frame.is_object else key is None, "impossible key")
         if isinstance(key, str):
-            check(len(key) <= self.dialect.max_key, "a key over the limit")
+            check(len(key) <= self._key_room, "a key over the limit")
             check(self._set_key(key), "duplicate key")
         else:
             self._key = None
@@ -1013,14 +1304,20 @@ class Reader:
         end, mode = number_run(raw, 0, len(raw), NUMBER)
         check(end == len(raw) > 0 and is_whole_number(mode), "invalid number")
         check(end <= self.dialect.max_number, "a number over the limit")
-        return number_value(raw, 0, end, mode, self.dialect.decimals)
+        try:
+            return number_value(raw, 0, end, mode, self.dialect.decimals)
+        except ValueError:
+            raise StateError(
+                f"invalid state dump: an integer of {end} digits, more than sys.set_int_max_str_digits allows"
+            ) from None
 
     def _load_token(self, data: dict[str, Any], sink: Sink) -> None:
         """Restore the token in flight, and report the open string to the sink."""
         mode = self.mode
         dialect = self.dialect
         text = checked_text(data["text"])
-        carry = checked_text(data["carry"])
+        carry = loaded_carry(checked_text(data["carry"]))
+        check(len(text) + len(carry) <= self.offset, "a token longer than the text")
         string = data["string"]
         check((string is not None) if mode == STRING else (string is None or mode == FAILED), "no open string")
         if string is not None:
@@ -1042,28 +1339,68 @@ class Reader:
             words = [word for word in LITERALS if text and word.startswith(text) and word != text]
             check(len(words) == 1, "invalid literal")
             self._word = words[0]
-        elif mode == KEY_STRING:
-            check(len(text) <= dialect.max_key, "a key over the limit")
+        elif mode == LITERAL_END:
+            check(text in LITERALS, "invalid literal")
+            self._word = text
+        elif mode == KEY_STRING or mode == KEY_OR_STRING or mode == AFTER_EITHER:
+            check(len(text) <= self._key_room, "a key over the limit")
+            self._word = text
         else:
             check(not text or string is not None, "text without a token")
             check(len(text) <= dialect.max_string, "a string over the limit")
         self._length = len(text)
-        if text and (mode == KEY_STRING or mode >= NUMBER):
+        if text and (mode == KEY_STRING or mode == KEY_OR_STRING or mode >= NUMBER):
             self._pieces = [text]
             self._piece_count = 1
         if carry:
-            check(
-                (mode == STRING or mode == KEY_STRING) and carry[0] == "\\" and len(carry) <= self.offset, "no escape"
-            )
+            check(STRING <= mode <= KEY_OR_STRING and len(carry) <= self.offset, "no escape")
             check(read_escape(carry, 0, len(carry), dialect.surrogates)[0] == HELD, "no half of an escape")
         self._carry = carry
         self._untold = self.offset - len(carry)
 
 
-def make_error(code: Code, position: Position, path: Path, expected: str) -> JSONSyntaxError:
+def least_length(kind: object, rest: list[object]) -> int:
+    """Return how many characters an entry of a dumped tree takes in the text, at least."""
+    length = 1
+    if len(rest) > 1 and isinstance(rest[1], str):
+        length += len(rest[1]) + 3  # the key, its quotes and the colon
+    if kind == "s" or kind == "n":
+        length += len(str(rest[-1])) + (1 if kind == "s" else -1)
+    elif kind == "l":
+        length += 3
+    return length
+
+
+def begins_value(c: i64) -> bool:
+    """Tell whether a value other than a string can begin with this character."""
+    return (
+        c == 0x7B or c == 0x5B or 0x30 <= c <= 0x39 or c == 0x2D or c == 0x74 or c == 0x66 or c == 0x6E
+    )  # {[ 0-9- tfn
+
+
+def dumped_carry(carry: str) -> str:
+    """Return the carried text in a form that every encoder of JSON takes: half a surrogate pair as ``\\xd83d``."""
+    if carry and carry[0] != "\\":
+        return f"\\x{ord(carry[0]):x}{carry[1:]}"
+    return carry
+
+
+def loaded_carry(text: str) -> str:
+    """Return the carried text of a dump."""
+    if text.startswith("\\x"):
+        return chr(int(text[2:6], 16)) + text[6:]
+    return text
+
+
+def make_error(
+    code: Code, position: Position, path: Path, expected: str, options: Options, is_python_limit: bool = False
+) -> JSONSyntaxError:
     """Return the error of the class that belongs to `code`."""
+    if is_python_limit:
+        digits = sys.get_int_max_str_digits()
+        return LimitError(code, position, path, PYTHON_LIMIT.format(digits), digits)
     if code in LIMIT_CODES:
-        return LimitError(code, position, path)
+        return LimitError(code, position, path, "", getattr(options, code.value))
     if code == Code.INCOMPLETE:
         return IncompleteJSONError(code, position, path, expected)
     return JSONSyntaxError(code, position, path, expected)

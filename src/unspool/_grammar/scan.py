@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 COMPILED: Final = not __file__.endswith(".py")
 
 # The modes of a number: a fragment may end in each of them.
-NUMBER: Final = 20  # nothing read yet
-MINUS: Final = 21
-ZERO: Final = 22
-INTEGER: Final = 23
-POINT: Final = 24
-FRACTION: Final = 25
-EXPONENT_MARK: Final = 26
-EXPONENT_SIGN: Final = 27
-EXPONENT: Final = 28
+NUMBER: Final = 30  # nothing read yet
+MINUS: Final = 31
+ZERO: Final = 32
+INTEGER: Final = 33
+POINT: Final = 34
+FRACTION: Final = 35
+EXPONENT_MARK: Final = 36
+EXPONENT_SIGN: Final = 37
+EXPONENT: Final = 38
 
 # What to do with half a surrogate pair.
 REPLACE: Final = 0
@@ -59,18 +59,40 @@ def space_run(text: str, start: i64, end: i64) -> i64:
 
 
 def string_run(text: str, start: i64, end: i64) -> i64:
-    """Return the end of the plain string text at `start`: the next quote, backslash or control character."""
+    """Return the end of the plain text at `start`: a quote, a backslash, a control character, half a surrogate pair."""
     i = start
     while i < end:
         c: i64 = ord(text[i])
-        if c == 0x22 or c == 0x5C or c < 0x20:  # " \ and control characters
+        if c <= 0x5C:  # \
+            if c == 0x22 or c == 0x5C or c < 0x20:  # " \ and control characters
+                break
+        elif 0xD800 <= c <= 0xDFFF:
+            break
+        i += 1
+    return i
+
+
+def mark_run(text: str, start: i64, end: i64) -> i64:
+    """Return the end of the string text at `start` that means the same in broken JSON.
+
+    It ends at a quote of any kind, a bracket, a comma, a backslash or a control character.
+    """
+    i = start
+    while i < end:
+        c: i64 = ord(text[i])
+        if c < 0x80:
+            if c < 0x20 or c == 0x22 or c == 0x2C or c == 0x27 or c == 0x60:  # " , ' `
+                break
+            if c >= 0x5B and (c <= 0x5D or c == 0x7B or c == 0x7D):  # [ \ ] { }
+                break
+        elif 0x2018 <= c <= 0x201F or c == 0xB4 or c == 0xFF02 or c == 0xFF07:
             break
         i += 1
     return i
 
 
 def has_marks(text: str) -> bool:
-    """Tell whether string text contains a quote, a backslash or a control character."""
+    """Tell whether string text contains a character that ends a run of plain text."""
     end: i64 = len(text)
     return string_run(text, 0, end) < end
 
@@ -106,40 +128,52 @@ def number_run(text: str, start: i64, end: i64, mode: i64) -> Scanned:
 def read_escape(text: str, at: i64, end: i64, surrogates: i64) -> Scanned:
     """Return the character of the escape at `at`, and the index behind the escape.
 
-    The first half of a surrogate pair needs the escape after it. HELD means that more text is needed. With INVALID and
-    LONE, the second number is the index of the first wrong character.
+    Half a surrogate pair may be at `at` as it is, too: a source that counts UTF-16 units cuts pairs in two. The
+    first half of a pair needs the second one, whichever way each of them is written. HELD means that more text is
+    needed. With INVALID and LONE, the second number is the index of the first wrong character.
     """
     if surrogates == REFUSE:
         alone = unpaired_at(text, at, end)
         if alone >= 0:
             return LONE, alone
-    unit = escaped_unit(text, at, end)
+    unit = unit_at(text, at, end)
     if unit == HELD:
         return HELD, at
     if unit < 0:
         return INVALID, at + INVALID - unit
+    after = at + unit_width(text, at)
     if unit < 0xD800 or unit > 0xDFFF:
-        return unit, at + (6 if ord(text[at + 1]) == 0x75 else 2)
-    after = at + 6
+        return unit, after
     if unit < 0xDC00:
         if after == end:
             return HELD, at
-        if ord(text[after]) == 0x5C:  # \
-            low = escaped_unit(text, after, end)
+        c: i64 = ord(text[after])
+        if c == 0x5C or 0xDC00 <= c <= 0xDFFF:  # \
+            low = unit_at(text, after, end)
             if low == HELD:
                 return HELD, at
             if low < 0:
                 return INVALID, after + INVALID - low
             if 0xDC00 <= low <= 0xDFFF:
-                return 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00), after + 6
+                return 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00), after + unit_width(text, after)
     return (0xFFFD if surrogates == REPLACE else unit), after
 
 
-def escaped_unit(text: str, at: i64, end: i64) -> i64:
-    """Return the UTF-16 unit of one escape; HELD if the text ends in it, ``INVALID - k`` if character k is wrong."""
+def unit_width(text: str, at: i64) -> i64:
+    """Return how many characters the UTF-16 unit at `at` takes: a half as it is, a short escape, or a long one."""
+    if ord(text[at]) != 0x5C:  # \
+        return 1
+    return 6 if ord(text[at + 1]) == 0x75 else 2  # u
+
+
+def unit_at(text: str, at: i64, end: i64) -> i64:
+    """Return the UTF-16 unit at `at`; HELD if the text ends in its escape, ``INVALID - k`` if character k is wrong."""
+    c: i64 = ord(text[at])
+    if c != 0x5C:  # \
+        return c
     if at + 1 >= end:
         return HELD
-    c: i64 = ord(text[at + 1])
+    c = ord(text[at + 1])
     if c != 0x75:  # u
         if c == 0x6E:  # n
             return 0x0A
@@ -174,22 +208,30 @@ def escaped_unit(text: str, at: i64, end: i64) -> i64:
 
 
 def unpaired_at(text: str, at: i64, end: i64) -> i64:
-    """Return the index of the character that makes the escape at `at` half of a pair for good, or -1."""
-    start = text[at : min(at + 4, end)]
-    if len(start) < 4 or start[:2] != "\\u" or start[2] not in "dD":
+    """Return the index of the character that makes the half of a pair at `at` a lone one for good, or -1."""
+    c: i64 = ord(text[at])
+    after = at + 1
+    if c == 0x5C:  # \
+        start = text[at : min(at + 4, end)]
+        if len(start) < 4 or start[:2] != "\\u" or start[2] not in "dD":
+            return -1
+        if start[3] in "cdefCDEF":
+            return at + 3
+        if start[3] not in "89abAB" or unit_at(text, at, end) < 0:
+            return -1
+        after = at + 6
+    elif c >= 0xDC00:
+        return at
+    partner = text[after : min(after + 4, end)]
+    if partner and 0xDC00 <= ord(partner[0]) <= 0xDFFF:
         return -1
-    if start[3] in "cdefCDEF":
-        return at + 3
-    if start[3] not in "89abAB" or escaped_unit(text, at, end) < 0:
-        return -1
-    partner = text[at + 6 : min(at + 10, end)]
     for k, wanted in enumerate(("\\", "u", "dD", "cdefCDEF")):
         if k == len(partner):
             break
         if k >= 2 and partner[k] not in HEX_DIGITS:
             break  # no escape at all
         if partner[k] not in wanted:
-            return at + 6 + k
+            return after + k
     return -1
 
 
@@ -250,13 +292,30 @@ def long_number_value(raw: str, mode: i64, decimals: bool) -> object:
     if mode == ZERO or mode == INTEGER:
         return int(raw)
     if decimals:
-        from decimal import Decimal  # importing it takes longer than importing the rest of the library
-
-        return Decimal(raw)
+        return decimal_value(raw)
     value = float(raw)
     if isinf(value):
         raise OverflowError
     return value
+
+
+def decimal_value(raw: str) -> object:
+    """Return the number as a `Decimal`: zero if it is too small for one."""
+    from decimal import Decimal, InvalidOperation  # importing it takes longer than importing the rest of the library
+
+    try:
+        return Decimal(raw)
+    except InvalidOperation:
+        significand, _, exponent = raw.lower().partition("e")
+        if significand.strip("-0.") and not exponent.startswith("-"):
+            raise
+        return Decimal("-0" if raw.startswith("-") else "0")
+
+
+def ends_atom(text: str, at: i64) -> bool:
+    """Tell whether a number or a literal may end before the character `at`: white space, a comma, a closing bracket."""
+    c: i64 = ord(text[at])
+    return c == 0x2C or c == 0x7D or c == 0x5D or c == 0x20 or c == 0x0A or c == 0x0D or c == 0x09  # , } ] and spaces
 
 
 def is_whole_number(mode: i64) -> bool:
@@ -270,7 +329,8 @@ def expressions() -> dict[str, object]:
 
     exponent = r"(?:([eE])([+-])?([0-9]+)?)?"
     match_space = re.compile(r"[ \t\n\r]*").match
-    match_text = re.compile(r'[^"\\\x00-\x1f]*').match
+    match_text = re.compile(r'[^"\\\x00-\x1f\ud800-\udfff]*').match
+    match_unmarked = re.compile(r"""[^"'`,\[\]{}\\\x00-\x1f\u00b4\u2018-\u201f\uff02\uff07]*""").match
     # Everything that may follow is optional, so that a number that is cut matches too. The last group tells the mode.
     match_number = re.compile(rf"(-)?(?:(?:(0)|([1-9][0-9]*))(?:(\.)(?:([0-9]+){exponent})?|{exponent}))?").match
     modes = (NUMBER, MINUS, ZERO, INTEGER, POINT, FRACTION) + (EXPONENT_MARK, EXPONENT_SIGN, EXPONENT) * 2
@@ -282,6 +342,9 @@ def expressions() -> dict[str, object]:
     def match_string_run(text: str, start: int, end: int) -> int:
         return match_text(text, start, end).end()  # type: ignore[union-attr]
 
+    def match_mark_run(text: str, start: int, end: int) -> int:
+        return match_unmarked(text, start, end).end()  # type: ignore[union-attr]
+
     def match_number_run(text: str, start: int, end: int, mode: int) -> tuple[int, int]:
         if mode != NUMBER:
             return number_loop(text, start, end, mode)
@@ -289,15 +352,20 @@ def expressions() -> dict[str, object]:
         assert run is not None  # it always matches
         return run.end(), modes[run.lastindex or 0]
 
+    def is_atom_end(text: str, at: int) -> bool:
+        return text[at] in ",}] \n\r\t"
+
     def convert_number(text: str, start: int, end: int, mode: int, decimals: bool) -> object:
         return long_number_value(text[start:end], mode, decimals)
 
     return {
         "space_run": match_space_run,
         "string_run": match_string_run,
-        "has_marks": re.compile(r'["\\\x00-\x1f]').search,
+        "mark_run": match_mark_run,
+        "has_marks": re.compile(r'["\\\x00-\x1f\ud800-\udfff]').search,
         "number_run": match_number_run,
         "number_value": convert_number,
+        "ends_atom": is_atom_end,
     }
 
 

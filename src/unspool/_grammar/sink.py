@@ -71,7 +71,11 @@ class Sink:
         """One of true, false and null ended."""
 
     def error(self, error: JSONSyntaxError, node_id: i64, goes_on: bool) -> None:
-        """The text is invalid inside the node `node_id`. If reading goes on, the open string is dropped."""
+        """The text is invalid inside the node `node_id`. If reading goes on, the open string is dropped.
+
+        If reading goes on after an incomplete text, the end of a line has cut the document off. The reader then closes
+        the open containers, and the document does not count as finished.
+        """
 
 
 @final
@@ -117,7 +121,7 @@ class EventList(Sink):
         path = self._container
         assert path is not None
         self.events.append(Event(END_OBJECT if is_object else END_ARRAY, path, None, node_id, offset, None))
-        self._container = path.parent
+        self._container = path._parent
 
     def start_string(self, key: str | None, index: i64, node_id: i64, offset: i64) -> None:
         path = self._string = self._path(key, index)

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, cast, f
 
 from .._dumps import check
 from .._sharing import appended
+from .spelling import ODD_SPACES
 
 if TYPE_CHECKING:
     from .._native import i64
@@ -63,6 +64,7 @@ MAX_FENCE: Final = 64
 """Longer fences count as this long: the extractor may have to hold back about as many characters at their end."""
 
 SPACE: Final = " \t\n\r"
+ANY_SPACE: Final = SPACE + ODD_SPACES
 DIGITS: Final = "0123456789"
 LETTERS: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 IN_NUMBERS: Final = DIGITS + "+-.eE"
@@ -131,10 +133,24 @@ class Extractor:
     [Skipped(offset=0, length=6, why='prose'), Skipped(offset=15, length=14, why='prose')]
     """
 
-    __slots__ = (*FIELDS, "_region", "_region_start", "_regions", "_told", "_why")
+    __slots__ = (
+        *FIELDS,
+        "_region",
+        "_region_start",
+        "_regions",
+        "_start",
+        "_told",
+        "_why",
+        "is_in_string",
+        "is_tolerant",
+    )
 
-    def __init__(self, multiple: bool = False) -> None:
+    def __init__(self, multiple: bool = False, is_tolerant: bool = False) -> None:
         self.multiple = multiple
+        # The value is repaired while it is read: `value_ended` tells where it ends, and not its brackets.
+        self.is_tolerant = is_tolerant
+        self.is_in_string = False  # then: a string of the value is open
+        self._start: i64 = 0  # then: the held characters before it are cut
         self._mode: i64 = FIRST
         self._offset: i64 = 0  # characters handed out in pieces
         self._held = ""  # the undecided characters after them
@@ -164,6 +180,39 @@ class Extractor:
         """End the text, and return the pieces that were held back."""
         return self._cut(self._held, True)
 
+    def add(self, text: str) -> None:
+        """Take one fragment; `next_piece` cuts it. That is the way of a tolerant extractor."""
+        self._held += text
+
+    def next_piece(self, is_last: bool) -> Piece | None:
+        """Cut off the next piece, or return None if more text is needed. It is at most one line of the value."""
+        text = self._held
+        end: i64 = len(text)
+        start = self._start
+        after = start
+        while after == start and start < end:  # a step may do no more than change the mode
+            after = self._step(text, start, end, is_last)
+        if after == UNDECIDED or start == end:
+            self._held = text[start:]
+            self._start = 0
+            return None
+        pieces: list[Piece] = []
+        self._tell(text[start:after], self._why, pieces)
+        self._start = after
+        return pieces[0]
+
+    def value_ended(self, unused: str) -> None:
+        """The value has ended, and the last characters of the last pieces came after it."""
+        self._offset -= len(unused)
+        if len(unused) <= self._start:
+            self._start -= len(unused)
+        else:
+            self._held = unused + self._held[self._start :]
+            self._start = 0
+        self._depth = 0
+        self._place = INLINE
+        self._end_value()
+
     @property
     def skipped(self) -> list[Skipped]:
         """The parts of the text that were skipped so far, and why."""
@@ -173,13 +222,13 @@ class Extractor:
     def fork(self) -> Extractor:
         """Return an independent copy."""
         other = Extractor()
-        for name in (*FIELDS, "_region", "_region_start", "_regions", "_told"):
+        for name in (*FIELDS, "_region", "_region_start", "_regions", "_told", "is_tolerant"):
             setattr(other, name, getattr(self, name))
         return other
 
     def ended_at(self, offset: int) -> Extractor:
         """Return an extractor for a text that ends at `offset`: it only reports what was skipped before."""
-        other = Extractor(self.multiple)
+        other = Extractor(self.multiple, self.is_tolerant)
         other._offset = offset
         before = [region for region in self.skipped if region.offset < offset]
         other._regions = [Skipped(start, min(length, offset - start), why) for start, length, why in before]
@@ -193,11 +242,11 @@ class Extractor:
         return data
 
     @staticmethod
-    def load(data: object) -> Extractor:
+    def load(data: object, is_tolerant: bool = False) -> Extractor:
         """Return the dumped extractor. Raise `StateError` for invalid data."""
         _check_field(isinstance(data, dict), "an object")
         fields = cast("dict[object, object]", data)
-        other = Extractor()
+        other = Extractor(False, is_tolerant)
         for name, (kind, largest) in FIELDS.items():
             value = fields.get(name.removeprefix("_"))
             _check_field(type(value) is kind, name)
@@ -274,6 +323,8 @@ class Extractor:
             return i + 1 if text[i] == "\ufeff" else i
         if self._place == LINE_START:
             marker = find_marker(text, i, self._fence, self._size, is_last)
+            if marker >= 0 and self.is_in_string and mode == CONTAINER:
+                marker = is_end_of_block(text, marker, is_last)
             if marker == UNDECIDED:
                 return UNDECIDED
             self._place = HEAD
@@ -288,7 +339,7 @@ class Extractor:
             return self._space(text, i, end)
         if mode == BLOCK:
             # The first thing in a block decides what the block is. The label 'json' settles it too.
-            verdict = YES if self._label.lower() == "json" else judge(text, i, FENCED, is_last)
+            verdict = YES if self._label.lower() == "json" else judge(text, i, FENCED, is_last, self.is_tolerant)
             if verdict == UNDECIDED:
                 return UNDECIDED
             self._mode = SKIP if verdict == NO else CONTAINER if text[i] in "[{" else SCALAR
@@ -326,7 +377,7 @@ class Extractor:
         return at
 
     def _bracket(self, text: str, i: i64, is_last: bool) -> i64:
-        verdict = judge(text, i, self._place, is_last)
+        verdict = judge(text, i, self._place, is_last, self.is_tolerant)
         if verdict == UNDECIDED:
             return UNDECIDED
         if verdict == YES:
@@ -337,6 +388,13 @@ class Extractor:
 
     def _value(self, text: str, i: i64, end: i64) -> i64:
         self._why = TAKEN
+        if self.is_tolerant:
+            self._depth = 1 if self._mode == CONTAINER else 0
+            stop: i64 = text.find("\n", i) + 1 if self._fence != "" else 0
+            if stop == 0:
+                return end
+            self._place = LINE_START
+            return stop
         depth = self._depth
         string = self._string
         in_block = self._fence != ""
@@ -454,28 +512,57 @@ def find_marker(text: str, start: i64, fence: str, size: i64, is_last: bool) -> 
     return NO if is_last else UNDECIDED
 
 
-def judge(text: str, start: i64, place: i64, is_last: bool) -> i64:
+def is_end_of_block(text: str, marker: i64, is_last: bool) -> i64:
+    """Return the place of the marker if the block ends there, inside a string: nothing may follow the fence line."""
+    end = marker + MAX_HELD - 8
+    line: i64 = text.find("\n", marker, end)
+    if line >= 0 and text[line:end].strip(SPACE):
+        return NO
+    return marker if is_last or len(text) >= end else UNDECIDED
+
+
+def judge(text: str, start: i64, place: i64, is_last: bool, is_tolerant: bool = False) -> i64:
     """Return whether a value begins at `start`.
 
     Brackets are JSON at any place if they begin with a string, or with a number or literal and a comma. Empty brackets,
     and brackets around one number or literal, are often something else: a placeholder, a check box, a footnote. Outside
-    of a block they must be alone on their line. Inside a block, a scalar is a value as well.
+    of a block they must be alone on their line. Inside a block, a scalar is a value as well. With `is_tolerant`, other
+    quotes, a key without quotes and a comment count too, but not in the middle of a line.
     """
     rest = text[start : start + MAX_HELD]
     if place == AFTER_WORD and rest[0] == "[":
         return NO
     unclear: i64 = NO if is_last or len(rest) == MAX_HELD else UNDECIDED
+    is_tolerant = is_tolerant and place != INLINE and place != AFTER_WORD
+    space = ANY_SPACE if is_tolerant else SPACE
     closing = ""
     while rest[:1] == "[":
         closing += "]"
         if len(closing) == 3:
             return YES
-        rest = rest[1:].lstrip(SPACE)
+        rest = rest[1:].lstrip(space)
     if rest[:1] == "{":
         closing = "}" + closing
-        rest = rest[1:].lstrip(SPACE)
+        rest = rest[1:].lstrip(space)
     if rest[:1] == '"':
         return YES
+    if is_tolerant and closing:
+        if rest[:2] == "//" or rest[:2] == "/*":
+            return YES
+        is_comment = rest[:1] == "#" and text[start + 1] != "#"  # templates begin with {#
+        if rest == "/" or (is_comment and len(rest) == 1):
+            return unclear
+        if is_comment and rest[1] == " ":
+            return YES
+        if rest[:1] in ("'", "\N{LEFT DOUBLE QUOTATION MARK}", "\N{LEFT SINGLE QUOTATION MARK}"):
+            return YES
+        key = rest.lstrip(IN_WORDS + "_$")
+        if closing[:1] == "}" and len(key) < len(rest):
+            key = key.lstrip(SPACE)
+            if not key:
+                return unclear
+            if key[0] == ":":
+                return YES
     after = rest.lstrip(IN_WORDS)
     word = rest[: len(rest) - len(after)]
     if not after and (closing or not is_last):

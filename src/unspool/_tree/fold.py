@@ -11,14 +11,17 @@ object as in the previous state. So a fold that has not grown takes its values f
 # Compiled with mypyc.
 from __future__ import annotations
 
+import os
 from _thread import RLock
 from itertools import count
 
+from .._errors import Code
 from .._grammar.sink import Sink
 from .._missing import MISSING
 from .._native import TYPE_CHECKING, cast, final, mypyc_attr
 from .._sharing import appended
 from .nodes import NO_PARENT, ArrayNode, BooleanNode, Node, NullNode, NumberNode, ObjectNode, StringNode
+from .values import are_equal
 
 if TYPE_CHECKING:
     from typing import Final
@@ -32,6 +35,12 @@ __all__ = ["SHOWING", "TreeFold"]
 # fold. Each holder keeps it for microseconds and waits for nothing meanwhile.
 SHOWING: Final = RLock()  # reentrant, because a finalizer that runs meanwhile may read a fold as well
 
+# A forked child has only the thread that forked. That thread takes the lock for the time of the fork, so no other one
+# has it then, and what the lock protects is whole in the child.
+if hasattr(os, "register_at_fork"):  # where there is no fork, there is nothing to do
+    os.register_at_fork(before=SHOWING.acquire, after_in_parent=SHOWING.release, after_in_child=SHOWING.release)
+
+INCOMPLETE: Final = Code.INCOMPLETE
 UNSEEN: Final = object()
 NO_KEYS: Final[list[str]] = []  # of an array; never changed
 NO_PIECES: Final[list[str]] = []  # never changed: the first piece makes a list of its own
@@ -50,6 +59,7 @@ class Branch:
     """
 
     __slots__ = (
+        "_child_keys",
         "_is_shared",
         "_items",
         "_keys",
@@ -77,6 +87,7 @@ class Branch:
         self._keys = [] if is_object else NO_KEYS
         self._size: i64 = 0  # the number of items and keys that belong to this branch
         self._is_shared = False  # forks may know the lists too
+        self._child_keys: list[str] = NO_KEYS  # of the last object that closed in it; the next one often has the same
         # The shown value: the number of its closed children, and maybe an open one.
         self._shown: object = None
         self._shown_size: i64 = 0
@@ -163,10 +174,9 @@ class Branch:
         size = self._size
         i = self._shown_size
         values: dict[str, object]
-        if self._shown is not None and (
-            self._shown_open is MISSING or self._shown_key == (keys[i] if i < size else key)
-        ):
-            values = cast("dict[str, object]", self._shown).copy()
+        shown = self._shown
+        if shown is not None and (self._shown_open is MISSING or self._shown_key == (keys[i] if i < size else key)):
+            values = cast("dict[str, object]", shown).copy()
         else:
             values = {}
             i = 0  # the shown value has an open child that does not belong to this branch
@@ -175,14 +185,36 @@ class Branch:
             i += 1
         if key is not None:
             values[key] = open
+        if shown is not None and len(values) <= len(cast("dict[str, object]", shown)):
+            return self._reused(cast("dict[str, object]", shown), values)  # nothing but duplicate keys came
         return values
+
+    def _reused(self, shown: dict[str, object], values: dict[str, object]) -> dict[str, object]:
+        """Put the shown parts back where the new ones are equal, and return the shown value if all of them are."""
+        is_new = list(shown) != list(values)
+        for key, value in list(values.items()):
+            known = shown.get(key, MISSING)
+            if known is value:
+                continue
+            if are_equal(known, value):
+                values[key] = known
+            else:
+                is_new = True
+        return values if is_new else shown
 
     def node(self, closed: bool, key: str | None, open: Node | None, plain: object) -> Node:
         """Return the node of this container, with this plain value, and `open` under `key` for the open child."""
         outer = self.outer
         parent_id = NO_PARENT if outer is None else outer.id
         if self.is_object:
-            return ObjectNode(self.id, parent_id, closed, self._items, self._size, open, plain, self._keys, key)
+            keys = self._keys
+            if closed and outer is not None:
+                known = outer._child_keys
+                if len(known) == self._size and known == keys:
+                    keys = known  # one list for the rows of a table: less memory, and less for the garbage collector
+                else:
+                    outer._child_keys = keys
+            return ObjectNode(self.id, parent_id, closed, self._items, self._size, open, plain, keys, key)
         return ArrayNode(self.id, parent_id, closed, self._items, self._size, open, plain)
 
 
@@ -203,6 +235,7 @@ class TreeFold(Sink):
         "_first_top",
         "_had_grown",
         "_has_grown",
+        "_is_cut_off",
         "_length",
         "_owner",
         "_piece_count",
@@ -237,6 +270,7 @@ class TreeFold(Sink):
         self._text = ""  # the text that was last shown: if it has _length characters, it is all of it
         self._errors: list[JSONSyntaxError] | None = None
         self._error_count: i64 = 0
+        self._is_cut_off = False  # the end of a line cut the document off, and the containers close without an end
         # While a fragment is read: where it started, and whether anything grew.
         self._before: TreeFold | None = None
         self._first_top: Branch | None = None
@@ -457,6 +491,7 @@ class TreeFold(Sink):
     def error(self, error: JSONSyntaxError, node_id: i64, goes_on: bool) -> None:
         self._errors = [error] if self._errors is None else appended(self._errors, self._error_count, error)
         self._error_count += 1
+        self._is_cut_off = goes_on and error.code is INCOMPLETE and self._top is not None
         if goes_on and self.in_string:
             self._has_grown = self._had_grown  # a string that begins and is dropped in one fragment changes nothing
             self.in_string = False
@@ -471,6 +506,9 @@ class TreeFold(Sink):
         top = self._top
         if top is None:
             self._closed = node
+            if self._is_cut_off:
+                self._is_cut_off = False
+                return
             if self.finished is None:
                 self.finished = []
             self.finished.append(node)

@@ -8,7 +8,7 @@ node by its id takes one bisection per level and no table.
 # Compiled with mypyc.
 from __future__ import annotations
 
-from .._native import TYPE_CHECKING, final, mypyc_attr
+from .._native import TYPE_CHECKING, expect, final, mypyc_attr
 from .._path import Path
 
 if TYPE_CHECKING:
@@ -27,14 +27,29 @@ NO_PARENT: Final = -1
 class Node:
     """The base class of all nodes: `id`, `parent_id` (-1 at the root), `kind`, `closed`, `value`."""
 
-    __slots__ = ("closed", "id", "parent_id")
+    __slots__ = ("_closed", "_id", "_parent_id")
 
     kind: ClassVar[str] = ""
 
     def __init__(self, id: int, parent_id: int, closed: bool) -> None:
-        self.id = id
-        self.parent_id = parent_id
-        self.closed = closed
+        self._id = id
+        self._parent_id = parent_id
+        self._closed = closed
+
+    @property
+    def id(self) -> int:
+        """The number of the node in document order, from 0."""
+        return self._id
+
+    @property
+    def parent_id(self) -> int:
+        """The id of the container; -1 at the root."""
+        return self._parent_id
+
+    @property
+    def closed(self) -> bool:
+        """The text of the node has ended."""
+        return self._closed
 
     @property
     def value(self) -> Any:
@@ -53,12 +68,13 @@ class Node:
     def find(self, id: int) -> Node | None:
         """Return the node with this id: this one or one inside it, or None."""
         node: Node | None = self
-        while node is not None and node.id != id:
+        while node is not None and node._id != id:
             node = node.child_around(id)
         return node
 
     def at(self, path: str | Path | tuple[Step, ...]) -> Node | None:
         """Return the node at this path, relative to this node, or None."""
+        expect(path, (str, Path, tuple), "union[str, unspool._path.Path, tuple]")
         node: Node | None = self
         for step in Path.parse(path) if isinstance(path, str) else path:
             if node is None:
@@ -75,7 +91,7 @@ class Node:
         return None
 
     def _fields(self) -> tuple[object, ...]:
-        return (self.id, self.parent_id, self.closed)
+        return (self._id, self._parent_id, self._closed)
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -85,7 +101,7 @@ class Node:
         return flat(self) == flat(other)
 
     def __hash__(self) -> int:
-        return hash((self.kind, self.id, self.closed))
+        return hash((self.kind, self._id, self._closed))
 
     def __copy__(self) -> Node:
         return self
@@ -97,8 +113,12 @@ class Node:
         raise TypeError("a node cannot be pickled; a ParserState, or the value of a node, can")
 
     def __repr__(self) -> str:
-        state = "" if self.closed else ", open"
-        return f"{type(self).__name__}({self.value!r}, id={self.id}{state})"
+        state = "" if self._closed else ", open"
+        try:
+            value = repr(self.value)
+        except RecursionError:  # deeper than the interpreter shows
+            value = "..."
+        return f"{type(self).__name__}({value}, id={self._id}{state})"
 
 
 @final
@@ -106,23 +126,28 @@ class Node:
 class StringNode(Node):
     """A string, or the part of it that is known."""
 
-    __slots__ = ("text",)
+    __slots__ = ("_text",)
 
     kind: ClassVar[str] = "string"
     __match_args__: ClassVar[tuple[str, ...]] = ("text",)
 
     def __init__(self, id: int, parent_id: int, closed: bool, text: str) -> None:
-        self.id = id
-        self.parent_id = parent_id
-        self.closed = closed
-        self.text = text
+        self._id = id
+        self._parent_id = parent_id
+        self._closed = closed
+        self._text = text
+
+    @property
+    def text(self) -> str:
+        """The known part of the text."""
+        return self._text
 
     @property
     def value(self) -> Any:
-        return self.text
+        return self._text
 
     def _fields(self) -> tuple[object, ...]:
-        return (self.id, self.parent_id, self.closed, self.text)
+        return (self._id, self._parent_id, self._closed, self._text)
 
 
 @final
@@ -130,24 +155,34 @@ class StringNode(Node):
 class NumberNode(Node):
     """A number: its value, and its source text in `raw`."""
 
-    __slots__ = ("number", "raw")
+    __slots__ = ("_number", "_raw")
 
     kind: ClassVar[str] = "number"
     __match_args__: ClassVar[tuple[str, ...]] = ("value", "raw")
 
     def __init__(self, id: int, parent_id: int, number: object, raw: str) -> None:
-        self.id = id
-        self.parent_id = parent_id
-        self.closed = True
-        self.number = number
-        self.raw = raw
+        self._id = id
+        self._parent_id = parent_id
+        self._closed = True
+        self._number = number
+        self._raw = raw
+
+    @property
+    def number(self) -> object:
+        """The value."""
+        return self._number
+
+    @property
+    def raw(self) -> str:
+        """The number as the text spells it."""
+        return self._raw
 
     @property
     def value(self) -> Any:
-        return self.number
+        return self._number
 
     def _fields(self) -> tuple[object, ...]:
-        return (self.id, self.parent_id, self.raw, type(self.number))
+        return (self._id, self._parent_id, self._raw, type(self._number))
 
 
 @final
@@ -155,23 +190,28 @@ class NumberNode(Node):
 class BooleanNode(Node):
     """True or false."""
 
-    __slots__ = ("flag",)
+    __slots__ = ("_flag",)
 
     kind: ClassVar[str] = "boolean"
     __match_args__: ClassVar[tuple[str, ...]] = ("value",)
 
     def __init__(self, id: int, parent_id: int, flag: bool) -> None:
-        self.id = id
-        self.parent_id = parent_id
-        self.closed = True
-        self.flag = flag
+        self._id = id
+        self._parent_id = parent_id
+        self._closed = True
+        self._flag = flag
+
+    @property
+    def flag(self) -> bool:
+        """The value."""
+        return self._flag
 
     @property
     def value(self) -> Any:
-        return self.flag
+        return self._flag
 
     def _fields(self) -> tuple[object, ...]:
-        return (self.id, self.parent_id, self.flag)
+        return (self._id, self._parent_id, self._flag)
 
 
 @final
@@ -184,9 +224,9 @@ class NullNode(Node):
     kind: ClassVar[str] = "null"
 
     def __init__(self, id: int, parent_id: int) -> None:
-        self.id = id
-        self.parent_id = parent_id
-        self.closed = True
+        self._id = id
+        self._parent_id = parent_id
+        self._closed = True
 
     @property
     def value(self) -> Any:
@@ -209,9 +249,9 @@ class ContainerNode(Node):
     def __init__(
         self, id: int, parent_id: int, closed: bool, items: list[Node], size: int, open: Node | None, plain: object
     ) -> None:
-        self.id = id
-        self.parent_id = parent_id
-        self.closed = closed
+        self._id = id
+        self._parent_id = parent_id
+        self._closed = closed
         self._items = items
         self._size = size
         self._open = NO_NODES if open is None else [open]  # in a list, because Python frees nested lists of any depth
@@ -232,13 +272,13 @@ class ContainerNode(Node):
         return self._items[index] if index < self._size else self._open[0]
 
     def child_around(self, id: int) -> Node | None:
-        if self._open and id >= self._open[0].id:
+        if self._open and id >= self._open[0]._id:
             return self._open[0]
         low: i64 = 0
         high: i64 = self._size
         while low < high:  # count the children whose id is at most this one
             middle = (low + high) // 2
-            if self._items[middle].id <= id:
+            if self._items[middle]._id <= id:
                 low = middle + 1
             else:
                 high = middle
@@ -295,9 +335,9 @@ class ObjectNode(ContainerNode):
         keys: list[str],
         open_key: str | None,
     ) -> None:
-        self.id = id
-        self.parent_id = parent_id
-        self.closed = closed
+        self._id = id
+        self._parent_id = parent_id
+        self._closed = closed
         self._items = items
         self._size = size
         self._open = NO_NODES if open is None else [open]  # in a list, because Python frees nested lists of any depth
@@ -334,7 +374,7 @@ class ObjectNode(ContainerNode):
         return isinstance(key, str) and self.child_at(key) is not None
 
     def _fields(self) -> tuple[object, ...]:
-        return (self.id, self.parent_id, self.closed, self.keys)
+        return (self._id, self._parent_id, self._closed, self.keys)
 
 
 def walk(node: Node) -> Iterator[Node]:

@@ -42,6 +42,8 @@ from ._deltas import (
     Whole,
 )
 from ._diagnostics import Diagnostic, Fault, MessageError, Quirk
+from ._encode import AsyncEncoding, Encoder, Encoding, LossError, aencode, encode
+from ._encoders.carry import Carried, carried
 from ._formats.registry import deltas_for, detect
 from ._message import MessageState, fail, finish, reduce, reduce_chunk, start, starts_another
 from ._parts import (
@@ -70,8 +72,10 @@ from ._wire import (
 )
 
 __all__ = [
+    "AsyncEncoding",
     "BlockEnd",
     "BlockStart",
+    "Carried",
     "ChoiceStream",
     "Citation",
     "Config",
@@ -79,6 +83,8 @@ __all__ = [
     "ContentValueChanged",
     "Delta",
     "Diagnostic",
+    "Encoder",
+    "Encoding",
     "Fault",
     "FilePart",
     "Finish",
@@ -87,6 +93,7 @@ __all__ = [
     "Ignored",
     "Leaf",
     "Loss",
+    "LossError",
     "MessageData",
     "MessageError",
     "MessageEvent",
@@ -129,11 +136,14 @@ __all__ = [
     "Usage",
     "UsageCounted",
     "Whole",
+    "aencode",
     "aiter_lines",
     "aiter_sse",
+    "carried",
     "changes",
     "deltas_for",
     "detect",
+    "encode",
     "encode_sse",
     "fail",
     "finish",

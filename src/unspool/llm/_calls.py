@@ -17,7 +17,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, cast, final
 
 from .._chunker.leaves import LeafChunker
-from .._chunker.policy import append_whole, copied, same
+from .._chunker.values import append_whole, copied, same
 from .._errors import PatternError, Reason, SnapshotError
 from .._grammar.writer import Writer
 from .._missing import MISSING
@@ -25,11 +25,12 @@ from .._native import mypyc_attr
 from .._path import ROOT, Path
 from .._sharing import GrowingMap, appended
 from .._state import create_state, finalize, parse_chunk
+from .._tree.nodes import StringNode
 from ..typed._shape import ArrayShape, DeferredShape, MapShape, ObjectShape, ShapeError, UnionShape, chosen
 from ._deltas import Leaf, Record, Whole
 from ._diagnostics import Fault, MessageError, Quirk
 from ._parts import Part, merged
-from ._texts import NO_TEXT
+from ._texts import NO_TEXT, RAW_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from .._events import Event
     from .._options import Options
     from .._path import Step
+    from .._repairs import Repair
+    from .._state import ParserState
     from .._tree.nodes import Node
     from ..typed._shape import Shape
     from ._config import Config
@@ -158,7 +161,7 @@ class CallArguments:
     free text, and after the end of the message.
     """
 
-    __slots__ = ("document", "leaves", "misplaced", "options", "text")
+    __slots__ = ("_repairs", "document", "is_encoded", "leaves", "misplaced", "options", "text")
 
     def __init__(
         self,
@@ -167,6 +170,8 @@ class CallArguments:
         leaves: Leaves | None = None,
         misplaced: SnapshotError | None = None,
         options: Options | None = None,
+        is_encoded: bool = False,
+        repairs: tuple[Repair, ...] = (),
     ) -> None:
         self.text: Final = text
         self.document: Final = document
@@ -175,6 +180,22 @@ class CallArguments:
         """Why the arguments cannot be assembled: a leaf without a place, or a value that JSON does not have."""
         self.options: Final = options
         """The options that read the text, in the arguments of a finished message: those keep no document."""
+        self.is_encoded: Final = is_encoded
+        """A string holds the arguments, in a finished message."""
+        self._repairs: Final = repairs  # in a finished message
+
+    @property
+    def repairs(self) -> tuple[Repair, ...]:
+        """The repairs of the text."""
+        return self._repairs if self.document is None else self.document.repairs
+
+    @staticmethod
+    def begin(document: JSONDocument | None) -> CallArguments:
+        """Return arguments without any text yet."""
+        if document is None:
+            return CallArguments(NO_TEXT, None)
+        options = document.parser.options
+        return CallArguments(NO_TEXT if options.surrogates == "replace" else RAW_TEXT, document)
 
     def feed(self, piece: str, quirks: list[Quirk]) -> CallArguments:
         """Add a piece of text."""
@@ -187,9 +208,12 @@ class CallArguments:
 
     def _append(self, piece: str, quirks: list[Quirk], leaves: Leaves | None) -> CallArguments:
         document = self.document
-        return CallArguments(
-            self.text.add(piece), None if document is None else document.feed(piece, quirks), leaves, self.misplaced
-        )
+        before = self.text
+        text = before.add(piece)
+        if document is not None and text.length > before.length:
+            is_whole = piece.isascii() and not before.half
+            document = document.feed(piece if is_whole else text.since(before.length), quirks)
+        return CallArguments(text, document, leaves, self.misplaced)
 
     def add_leaves(self, leaves: tuple[Leaf, ...], quirks: list[Quirk]) -> CallArguments:
         """Add leaves."""
@@ -227,7 +251,7 @@ class CallArguments:
         known = str(self.text)
         if text != known and self.leaves is None and text.startswith(known):
             return self.feed(text[len(known) :], quirks)
-        fresh = CallArguments(NO_TEXT, blank).feed(text, [])
+        fresh = CallArguments.begin(blank).feed(text, [])
         if text == known or self._is_same(fresh):
             if not is_usual:
                 quirks.append(Quirk.ARGUMENTS_REPEATED)
@@ -246,14 +270,27 @@ class CallArguments:
         mine, others = self.document.parser.result, other.document.parser.result
         return mine is not MISSING and same(mine, others)
 
-    def end(self, quirks: list[Quirk]) -> CallArguments:
-        """End the arguments: close the values that leaves have opened, and complete a number."""
-        arguments = self
+    def end(self, quirks: list[Quirk], *, closes: bool = True) -> CallArguments:
+        """End the arguments: close the values that leaves have opened, and complete a number.
+
+        With `closes`, the end of the text may be repaired.
+        """
+        arguments = self.settled(quirks)
         if self.leaves is not None and not self.leaves.is_closed and self.misplaced is None:
             leaves, text = self.leaves.close()
             arguments = self._append(text, quirks, leaves)
-        document = None if arguments.document is None else arguments.document.end(quirks)
+        document = None if arguments.document is None else arguments.document.end(quirks, closes=closes)
         return arguments if document is arguments.document else arguments.typed(document)
+
+    def settled(self, quirks: list[Quirk]) -> CallArguments:
+        """Return the arguments with the half of a pair that waits, if there is one: it stays alone."""
+        before, document = self.text, self.document
+        text = before.settled()
+        if text is before:
+            return self
+        if document is not None:
+            document = document.feed(text.since(before.length), quirks)
+        return CallArguments(text, document, self.leaves, self.misplaced)
 
     def typed(self, document: JSONDocument | None) -> CallArguments:
         """Return the same text with another document."""
@@ -348,12 +385,27 @@ class ToolCall(Part):
         """The text of the arguments as it arrived. Arguments that did not arrive as text are written as JSON."""
         return str(self._arguments.text)
 
-    def ready(self, path: str | Path | tuple[Step, ...]) -> Gate:
+    @property
+    def repairs(self) -> tuple[Repair, ...]:
+        """The changes that made the arguments readable, with ``repair=...``. Positions are those in `arguments`."""
+        return self._arguments.repairs
+
+    @property
+    def has_guesses(self) -> bool:
+        """A repair of the arguments is a guess: ask before you run a call that changes anything."""
+        return any(repair.is_guess for repair in self.repairs)
+
+    def ready(self, path: str | Path | tuple[Step, ...], *, guesses: bool = True) -> Gate:
         """Tell whether the argument at this path is complete and valid, before the whole call is.
 
-        A path that does not start with "$" is the name of an argument.
+        A path that does not start with "$" is the name of an argument. With ``guesses=False``, an argument is not ready
+        if a repair of the call is a guess: the status is "guessed". A guess may still come after the argument, so wait
+        for "$", the whole call, before you act on it.
         """
-        return _gate_of(self, path)
+        gate = _gate_of(self, path)
+        if not guesses and gate.is_ready and self.has_guesses:
+            return Gate(GateStatus.GUESSED, gate.value)
+        return gate
 
     def ended(self, is_complete: bool = True) -> ToolCall:
         """Return the call: its arguments decide when it is complete."""
@@ -441,24 +493,42 @@ def closed(call: ToolCall, options: Options) -> ToolCall:
     if arguments.document is None:
         if text is arguments.text:
             return call
-        kept = CallArguments(text, None, arguments.leaves, arguments.misplaced, arguments.options)
+        kept = CallArguments(
+            text,
+            None,
+            arguments.leaves,
+            arguments.misplaced,
+            arguments.options,
+            arguments.is_encoded,
+            arguments.repairs,
+        )
     else:
-        kept = CallArguments(text, None, None, arguments.misplaced, options)
+        is_encoded = arguments.document.encoded is not None
+        kept = CallArguments(text, None, None, arguments.misplaced, options, is_encoded, arguments.repairs)
     return call._with(kept, call._done, call.is_complete, call.error, call.signature, call._native)
 
 
 def plain_arguments(call: ToolCall) -> object:
     """Return the arguments of a call as a plain value: `MISSING` if their text is not whole."""
+    document = call._arguments.document
+    if document is not None and call.arguments.strip():
+        return document.parser.result if document.is_closed else MISSING
+    return _read_again(call).result
+
+
+def _read_again(call: ToolCall) -> ParserState:
+    """Read the text of a call whose message has finished, and which has no document any more."""
     arguments = call._arguments
     text = call.arguments if call.arguments.strip() else "{}"
-    if arguments.document is not None and text != "{}":
-        return arguments.document.parser.result
-    return finalize(parse_chunk(create_state(arguments.options), text)).result
+    whole = finalize(parse_chunk(create_state(arguments.options), text))
+    if arguments.is_encoded and isinstance(whole.result, str):
+        return finalize(parse_chunk(create_state(arguments.options), whole.result))
+    return whole
 
 
 def begin_call(config: Config) -> ToolCall:
     """Return a call before the first delta about it."""
-    return ToolCall(HIDDEN, None, None, None, CallArguments(NO_TEXT, config.arguments_of(None)))
+    return ToolCall(HIDDEN, None, None, None, CallArguments.begin(config.arguments_of(None)))
 
 
 def apply_delta(
@@ -513,7 +583,11 @@ def _with_type(
         quirks.append(Quirk.UNKNOWN_TOOL)
     if document is None or blank.resolver is None:
         return arguments
-    return arguments.typed(blank if arguments.text.length == 0 else document.typed(blank.resolver))
+    if arguments.text.length == 0:
+        return arguments.typed(blank)
+    if blank.unwraps and isinstance(document.parser.root, StringNode):
+        return arguments.typed(blank.feed(str(arguments.text), quirks))
+    return arguments.typed(document.typed(blank.resolver))
 
 
 def _with_more(
@@ -548,7 +622,7 @@ def settle(call: ToolCall, has_stopped: bool, quirks: list[Quirk]) -> ToolCall:
         return call
     arguments = call._arguments
     if arguments.leaves is None or call._done == DONE:
-        arguments = arguments.end(quirks)
+        arguments = arguments.end(quirks, closes=has_stopped)  # a block that was cut off ends, too
     is_empty = arguments.text.length == 0 and call.kind != "custom"
     is_complete = arguments.is_valid and not is_empty
     if arguments is call._arguments and not is_complete:
@@ -563,7 +637,11 @@ def conclude(call: ToolCall, cut_off: Fault | None, config: Config, quirks: list
     """
     if call.is_complete or call.error is not None:
         return call
-    arguments, place = call._arguments, place_of(call)
+    arguments, place = call._arguments.settled(quirks), place_of(call)
+    if arguments is not call._arguments:
+        fault = arguments.error(place, None)
+        if fault is not None:
+            return _with_outcome(call, arguments, False, fault)
     if cut_off is None:
         if call.name is None:
             return _with_outcome(call, arguments, False, MessageError(Fault.NO_NAME, call=place))
@@ -622,13 +700,15 @@ class GateStatus(StrEnum):
     """The argument is complete and valid."""
     ABSENT = "absent"
     """The argument is absent and cannot come any more."""
+    GUESSED = "guessed"
+    """The argument is complete and valid, and a repair of the call is a guess, which the caller did not want."""
     FAILED = "failed"
     """The call has failed, whatever the argument is: it was broken, invalid or cut off."""
 
 
 @final
 class Gate(Record):
-    """The status of one argument, its `value` if it is ready, and the `error` of the call if that has failed.
+    """The status of one argument, its `value` if it is ready or guessed, and the `error` of the call if that failed.
 
     The value is the plain one, as the model wrote it, even if the tool has a type: the type has accepted it.
     """
@@ -668,7 +748,7 @@ def _gate_of(call: ToolCall, path: str | Path | tuple[Step, ...]) -> Gate:
         return WAITING
     document, options = call._arguments.document, call._arguments.options
     if document is None and options is not None:  # the message has finished: all values are closed
-        whole = finalize(parse_chunk(create_state(options), call.arguments if call.arguments.strip() else "{}"))
+        whole = _read_again(call)
         return WAITING if whole.root is None else _gate_at(whole.root, None, steps)
     if document is None:  # free text has no values inside
         return Gate(GateStatus.READY, call.value) if call.is_complete and not steps else _absent(call.is_complete)
@@ -882,7 +962,7 @@ def _is_over(call: ToolCall) -> bool:
     if call._done or call.is_complete:
         return True
     document = call._arguments.document
-    return document is not None and document.parser.is_complete
+    return document is not None and document.is_closed
 
 
 def _repeats_arguments(call: ToolCall, delta: ToolCallDelta) -> bool:

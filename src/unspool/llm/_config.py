@@ -11,7 +11,7 @@ from ..typed._iterate import partial
 from ._texts import JSONDocument
 
 if TYPE_CHECKING:
-    from typing import Any, NoReturn
+    from typing import Any, Literal, NoReturn
 
     from .._options import Options
     from ..typed._iterate import Resolver
@@ -33,8 +33,9 @@ class Config:
     `emulate_structured_output`, the arguments of a tool named "output", which is never shown as a call. `tools` maps
     the names of tools to the types of their arguments, or to None. `choice` is the number of the choice to follow. With
     `extract` the answer may be surrounded by other text. `early` has the same meaning as in `partial`. `options` are
-    the options of the JSON parser, except `multiple`, `trailing` and `on_error`, which are fixed. A message with more
-    than `max_parts` parts fails; None means no limit.
+    the options of the JSON parser, except `multiple`, `trailing` and `on_error`, which are fixed. `repair` is the
+    option of that name: it reads broken JSON in the answer and in arguments, with a log of each change. A message with
+    more than `max_parts` parts fails; None means no limit.
 
     A stream without a finish reason was most likely cut, which is an error. Set ``requires_finish=False`` for a
     provider that never sends one.
@@ -77,6 +78,7 @@ class Config:
         requires_finish: bool = True,
         max_parts: int | None = MAX_PARTS,
         options: Options | None = None,
+        repair: Literal["none", "spelling", "guess"] | None = None,
     ) -> None:
         if response_schema is False:
             raise OptionsError("no value fits response_schema=False: pass None for text, or True for any JSON")
@@ -91,6 +93,8 @@ class Config:
         if max_parts is not None and (type(max_parts) is not int or max_parts < 1):
             raise OptionsError("max_parts must be a whole number from 1 up, or None")
         options = chosen_options(options).replace(multiple=False, trailing="ignore", on_error="stop")
+        if repair is not None:
+            options = options.replace(repair=repair)
         resolver = None if response_schema is None else partial(response_schema, early=early)
         types = {} if tools is None else dict(tools)
         settled: dict[str, object] = {
@@ -117,9 +121,9 @@ class Config:
         """Return the arguments of a tool before any text."""
         answer = self._answer
         if tool == OUTPUT and self.emulate_structured_output and answer is not None:
-            return JSONDocument.begin(self.options, answer.resolver)
+            return JSONDocument.begin(self.options, answer.resolver, unwraps=True)
         resolver = None if tool is None else self.tools.get(tool)
-        return self._blank if resolver is None else JSONDocument.begin(self.options, resolver)
+        return self._blank if resolver is None else JSONDocument.begin(self.options, resolver, unwraps=True)
 
     def for_choice(self, choice: int) -> Config:
         """Return the same config for another choice."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, cast, final
 
 from .._errors import UnspoolError, shown_path
 from .._native import mypyc_attr
+from .._quoting import printable
 from .._sharing import GrowingMap
 from ._deltas import Record
 
@@ -61,6 +62,8 @@ class Quirk(StrEnum):
     ARGUMENTS_REPEATED = "arguments_repeated"
     ARGUMENTS_REPLACED = "arguments_replaced"
     ARGUMENTS_MIXED = "arguments_mixed"
+    ARGUMENTS_ENCODED_TWICE = "arguments_encoded_twice"
+    ARGUMENTS_REPAIRED = "arguments_repaired"
     CALLS_INTERLEAVED = "calls_interleaved"
     UNKNOWN_TOOL = "unknown_tool"
     OUTPUT_REPEATED = "output_repeated"
@@ -94,6 +97,8 @@ QUIRK_SENTENCES: Final[dict[Quirk, str]] = {
     Quirk.ARGUMENTS_REPEATED: "the arguments come once more as a whole",
     Quirk.ARGUMENTS_REPLACED: "the arguments come as a whole, and are other ones",
     Quirk.ARGUMENTS_MIXED: "the arguments come both as text and as leaves; those that came later are left out",
+    Quirk.ARGUMENTS_ENCODED_TWICE: "the arguments are encoded twice: a string holds the object",
+    Quirk.ARGUMENTS_REPAIRED: "the arguments are broken, and were repaired",
     Quirk.CALLS_INTERLEAVED: "the call goes on after another one",
     Quirk.UNKNOWN_TOOL: "the tool is none of those that are known",
     Quirk.OUTPUT_REPEATED: "the structured output comes again; only the first one counts",
@@ -128,7 +133,8 @@ class Diagnostic(Record):
     def __str__(self) -> str:
         place = "" if self.call is None else f"call {self.call}: "
         times = f" ({self.count} times)" if self.count > 1 else ""
-        return place + QUIRK_SENTENCES[self.code] + (f": {self.detail}" if self.detail else "") + times
+        detail = f": {printable(self.detail)}" if self.detail else ""
+        return place + QUIRK_SENTENCES[self.code] + detail + times
 
 
 Note = tuple[Quirk, int | None, str]
@@ -288,7 +294,7 @@ class MessageError(UnspoolError, ValueError):
         # Without the state: its config may hold types, which cannot be pickled.
         return _restored, (self.fault, self.call, self.paths, self.reason, self.code, self.detail, self.status)
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         sentence = FAULT_SENTENCES[self.fault]
         parts = [sentence if self.call is None else f"call {self.call}: {sentence}"]
         if self.paths:
@@ -299,7 +305,7 @@ class MessageError(UnspoolError, ValueError):
             parts.append(type(self.reason).__name__)
         if self.status is not None and self.code != str(self.status):
             parts.append(f"HTTP {self.status}")
-        parts += [word for word in (self.code, self.detail[:MAX_FAULT_DETAIL]) if word]
+        parts += [word[:MAX_FAULT_DETAIL] for word in (self.code, self.detail) if word]
         return ": ".join(parts)
 
 

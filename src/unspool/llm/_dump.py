@@ -46,8 +46,9 @@ from ._parts import (
     TextPart,
     ToolResultPart,
     native_in,
+    text_in,
 )
-from ._texts import NO_TEXT, JSONDocument
+from ._texts import JSONDocument
 
 if TYPE_CHECKING:
     from ._config import Config
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 __all__ = ["MessageFields", "dump", "load"]
 
 VERSION: Final = 2
+MAX_DATA_DEPTH: Final = 400  # of native data: the functions here and `json` recurse over it
 FIRST_VERSION: Final = 1
 FIELDS: Final = {
     *("version", "config", "format", "role", "id", "model", "native", "parts", "blocks", "answer", "indexes", "ids"),
@@ -153,17 +155,17 @@ def _dump_part(part: Part) -> dict[str, object]:
     if isinstance(part, ToolCall):
         fields |= _dump_call(part)
     elif isinstance(part, TextPart):
-        fields |= {"text": part.text, "citations": [_dump_citation(each) for each in part.citations]}
+        fields |= {"text": text_in(part).dumped, "citations": [_dump_citation(each) for each in part.citations]}
     elif isinstance(part, ReasoningPart):
         fields |= {
-            "text": part.text,
+            "text": text_in(part).dumped,
             "signature": part.signature,
             "encrypted": _dump_data(part.encrypted),
             "is_summary": part.is_summary,
             "sections": [[list(block), at] for block, at in part.sections],
         }
     elif isinstance(part, RefusalPart):
-        fields |= {"text": part.text}
+        fields |= {"text": text_in(part).dumped}
     elif isinstance(part, OpaquePart):
         fields |= {"kind": part.kind}
     else:
@@ -185,7 +187,7 @@ def _dump_call(call: ToolCall) -> dict[str, object]:
         "kind": call.kind,
         "signature": call.signature,
         "ended": done_of(call),
-        "text": str(arguments.text) if leaves is None else None,
+        "text": arguments.text.dumped if leaves is None else None,
         "leaves": None if leaves is None else [_dump_leaf(leaf) for leaf in leaves.merged()],
         "is_closed": _is_closed(arguments),
         "misplaced": None if misplaced is None else [list(misplaced.path), misplaced.reason.value, misplaced.step],
@@ -193,11 +195,11 @@ def _dump_call(call: ToolCall) -> dict[str, object]:
 
 
 def _is_closed(arguments: CallArguments) -> bool:
-    """Tell whether the arguments have ended, where their text does not tell: after leaves, and after a number."""
+    """Tell whether the arguments have ended, where their text does not tell: leaves, a number, a repaired end."""
     leaves, document = arguments.leaves, arguments.document
     if leaves is not None:
         return leaves.is_closed
-    return document is not None and document.parser.is_complete and str(arguments.text)[-1:].isdigit()
+    return document is not None and document.is_ended
 
 
 def _dump_leaf(leaf: Leaf) -> list[object]:
@@ -213,7 +215,7 @@ def load(data: object, config: Config) -> MessageFields:
         return _load(data, config)
     except StateError:
         raise
-    except (UnspoolError, ValueError, TypeError, KeyError, IndexError, OverflowError) as error:
+    except (UnspoolError, ValueError, TypeError, LookupError, ArithmeticError, RecursionError) as error:
         raise StateError(f"invalid state dump: {type(error).__name__}") from None
 
 
@@ -273,18 +275,19 @@ def _load_block(block: Any) -> Block:
     return tuple(block)
 
 
-def _load_data(value: Any) -> Any:
+def _load_data(value: Any, depth: int = 0) -> Any:
     """Return native data: plain JSON data, with bytes where the dump marks them."""
+    check(depth <= MAX_DATA_DEPTH, "native fields are nested too deeply")
     if isinstance(value, dict):
         if set(value) == {BYTES}:
             held = value[BYTES]
             if isinstance(held, list):
                 check(len(held) == 1, "invalid bytes")
-                return {BYTES: _load_data(held[0])}
+                return {BYTES: _load_data(held[0], depth + 1)}
             return base64.b64decode(text(held), validate=True)
-        return {text(name): _load_data(inner) for name, inner in value.items()}
+        return {text(name): _load_data(inner, depth + 1) for name, inner in value.items()}
     if isinstance(value, list):
-        return [_load_data(inner) for inner in value]
+        return [_load_data(inner, depth + 1) for inner in value]
     check(value is None or isinstance(value, (str, int, float)), "a native field is not JSON")
     return value
 
@@ -402,7 +405,7 @@ def _load_answer(data: Any, config: Config) -> JSONDocument | None:
     parser = ParserState.load(data)
     check(parser.options == config.options, "the answer has other options")
     check((data["extract"] is not None) is config.extract, "the answer has other options")
-    return JSONDocument(parser, answer.resolver, config.extract)
+    return JSONDocument(parser, answer.resolver, config.extract, fed=parser.index)
 
 
 def _load_finish(reason: Any, raw: object) -> Finish:
@@ -438,7 +441,7 @@ def _load_call(
 ) -> ToolCall:
     name, kind = _optional_text(data["name"]), data["kind"]
     check(kind is None or kind in get_args(CallKind), "unknown kind of call")
-    arguments = _load_arguments(data, CallArguments(NO_TEXT, None if kind == "custom" else config.arguments_of(name)))
+    arguments = _load_arguments(data, CallArguments.begin(None if kind == "custom" else config.arguments_of(name)))
     done = natural(data["ended"])
     check(done <= DONE_WITH_BLOCK, "unknown end of a call")
     signature, index = _optional_text(data["signature"]), _whole(data["index"])
@@ -500,16 +503,18 @@ def _call_number(number: object, parts: tuple[Part, ...]) -> int:
 
 
 def _is_plain(value: object) -> bool:
-    """Tell whether the value is JSON data."""
-    waiting = [value]
+    """Tell whether the value is JSON data, and not nested too deeply to be written as text again."""
+    waiting = [(value, 0)]
     while waiting:
-        inner = waiting.pop()
+        inner, depth = waiting.pop()
+        if depth > MAX_DATA_DEPTH:
+            return False
         if isinstance(inner, dict):
             if not all(isinstance(key, str) for key in inner):
                 return False
-            waiting.extend(inner.values())
+            waiting.extend([(child, depth + 1) for child in inner.values()])
         elif isinstance(inner, list):
-            waiting.extend(inner)
+            waiting.extend([(child, depth + 1) for child in inner])
         elif inner is not None and not isinstance(inner, (str, int, float)):
             return False
     return True

@@ -94,6 +94,7 @@ from ._texts import NO_FOLD, NO_TEXT, TextFold
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from .._repairs import Repair
     from ._deltas import Block, FinishReason
     from ._requests.turn import Loss, RequestWriter
     from ._texts import JSONDocument, TextVersion
@@ -164,6 +165,7 @@ class MessageState:
         "_places",
         "_reasoning",
         "_refusal",
+        "_repairs",
         "_role",
         "_shown",
         "_tool_calls",
@@ -188,6 +190,7 @@ class MessageState:
     _is_answer_stale: bool  # the content has changed elsewhere than at its end
     _content_error: MessageError | None
     _value: Any  # the structured output of a finished message
+    _repairs: tuple[Repair, ...]  # those of the structured output of a finished message
     _directory: CallDirectory
     _shown: int  # the number of calls that are shown
     _tool_calls: tuple[ToolCall, ...] | None  # remembered when asked for
@@ -222,6 +225,7 @@ class MessageState:
             self._is_answer_stale = before._is_answer_stale
             self._content_error = before._content_error
             self._value = before._value
+            self._repairs = before._repairs
             self._directory = before._directory
             self._shown = before._shown
             self._tool_calls = before._tool_calls
@@ -252,6 +256,7 @@ class MessageState:
         self._is_answer_stale = False
         self._content_error = None
         self._value = MISSING
+        self._repairs = ()
         self._directory = CallDirectory()
         self._shown = 0
         self._tool_calls = None
@@ -324,6 +329,14 @@ class MessageState:
         if self._is_finished:
             return self._value
         return MISSING if self._answer is None else self._answer.value
+
+    @property
+    def repairs(self) -> tuple[Repair, ...]:
+        """The repairs of the structured output, with ``repair=...``. Each call has those of its arguments."""
+        if self._config.emulate_structured_output:
+            output = self._output
+            return () if output is None else output.repairs
+        return self._repairs if self._answer is None else self._answer.repairs
 
     @property
     def content_error(self) -> MessageError | None:
@@ -870,6 +883,7 @@ def _section_added(part: ReasoningPart, section: Block, text: str, is_whole: boo
         if text.startswith(before):
             return part.with_text(known.add(text[len(before) :]))
     elif section not in dict(sections):
+        known = known.settled()
         gap = SECTION_GAP if sections or known.length > 0 else ""
         longer = known.add(gap + text)
         if not sections and known.length > 0:
@@ -892,6 +906,7 @@ def _begin_part(state: MessageState, part: Part) -> MessageState:
     """Return a new state with one more part at the end."""
     if _is_full(state):
         return fail(state, MessageError(Fault.TOO_MANY_PARTS))
+    state = _settled_last(state)
     state = state._fork()
     _end_last(state)
     state._place(part)
@@ -906,6 +921,31 @@ def _begin_part(state: MessageState, part: Part) -> MessageState:
 def _is_full(state: MessageState) -> bool:
     limit = state._config.max_parts
     return limit is not None and state._parts.size >= limit
+
+
+def _settled_text(state: MessageState, number: int) -> MessageState:
+    """Return a state in which the text of a part has ended: half a surrogate pair that waited there stays alone."""
+    if number < 0:
+        return state
+    part = state._parts.at(number)
+    if not isinstance(part, WrittenPart) or part.is_complete:
+        return state
+    before = text_in(part)
+    settled = before.settled()
+    if settled is before:
+        return state
+    return _put_text(state, number, part.with_text(settled), before)
+
+
+def _settled_last(state: MessageState) -> MessageState:
+    """Return a state in which the text of the last part has ended, if another part ends it. See `_end_last`."""
+    last = state._parts.size - 1
+    if last < 0:
+        return state
+    part = state._parts.at(last)
+    if is_numbered(part.block):
+        return state
+    return _settled_text(state, last)
 
 
 def _end_last(state: MessageState) -> None:
@@ -971,8 +1011,18 @@ def _is_another_text(before: Part | None, part: Part) -> bool:
 
 
 def _content_quirks(quirks: list[Quirk]) -> list[Quirk]:
-    """Return the quirks of a document that is the content, where the same value again is just extra text."""
-    return [Quirk.EXTRA_TEXT if quirk is Quirk.ARGUMENTS_REPEATED else quirk for quirk in quirks]
+    """Return the quirks of a document that is the content, where the same value again is just extra text.
+
+    The state has the repairs of the content.
+    """
+    repeated, repaired, extra = Quirk.ARGUMENTS_REPEATED, Quirk.ARGUMENTS_REPAIRED, Quirk.EXTRA_TEXT
+    found: list[Quirk] = []
+    for quirk in quirks:
+        if quirk is repeated:
+            found.append(extra)
+        elif quirk is not repaired:
+            found.append(quirk)
+    return found
 
 
 def _part_start(state: MessageState, delta: PartStart) -> MessageState:
@@ -1129,7 +1179,8 @@ def _block_end(state: MessageState, delta: BlockEnd) -> MessageState:
         return state
     part = state._parts.at(number)
     if not isinstance(part, ToolCall):
-        return _changed(state, number, part.ended())
+        ended = part.ended()
+        return _changed(_settled_text(state, number), number, ended)
     quirks: list[Quirk] = []
     call = settle(end_block(part), _has_stopped(state), quirks)
     return state if call is part else _put_call(state, number, call, state._notes.with_quirks(quirks, number))
@@ -1282,6 +1333,8 @@ def _put_call(state: MessageState, number: int, call: ToolCall, notes: Notes) ->
             call = shown_at(call, state._shown)
         elif call.name == OUTPUT and state._output_at != NO_PART and (before is None or not before.name):
             notes = notes.with_quirks([Quirk.OUTPUT_REPEATED])
+    if before is None:
+        state = _settled_last(state)
     state = state._fork()
     state._notes = notes
     if before is None:
@@ -1314,6 +1367,8 @@ def _is_to_be_shown(call: ToolCall, state: MessageState) -> bool:
 
 def _end_message(state: MessageState, failure: MessageError | None) -> MessageState:
     """Return the state at the end of the message, which a failure may have caused."""
+    for number in range(state._parts.size):
+        state = _settled_text(state, number)
     cut_off = _cut_off(state, failure)
     if failure is None and state.finish_reason is None and cut_off is not None:
         failure = MessageError(Fault.UNFINISHED)
@@ -1372,8 +1427,11 @@ def _is_contradicted(state: MessageState) -> bool:
             called.append(part)
     if reason == "tool_calls":
         return not called
-    is_declared = [done_of(call) == DONE or arguments_in(call).leaves is not None for call in called]
-    return not all(is_declared)
+    for call in called:
+        arguments = arguments_in(call)
+        if done_of(call) != DONE and arguments.leaves is None:
+            return True
+    return False
 
 
 def _end_answer(state: MessageState, cut_off: Fault | None) -> None:
@@ -1389,7 +1447,7 @@ def _end_answer(state: MessageState, cut_off: Fault | None) -> None:
         return
     is_stale = state._is_answer_stale or state._answer is None
     answer = state._read_again(quirks) if is_stale else cast("JSONDocument", state._answer)
-    answer = answer.end(quirks)
+    answer = answer.end(quirks, closes=cut_off is None)
     error = answer.error(None, state._content_error)
     if error is None and not state.content.strip():
         error = missing
@@ -1397,4 +1455,5 @@ def _end_answer(state: MessageState, cut_off: Fault | None) -> None:
         error = answer.cut_off(cut_off or Fault.INCOMPLETE, None)
     state._answer, state._is_answer_stale, state._content_error = None, False, error
     state._value = answer.value
+    state._repairs = answer.repairs
     state._notes = state._notes.with_quirks(_content_quirks(quirks))

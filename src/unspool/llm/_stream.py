@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         Mapping,
     )
     from types import TracebackType
-    from typing import Self
+    from typing import Literal, Self
 
     from .._options import Options
     from ._calls import Gate, ToolCall
@@ -69,9 +69,10 @@ RAISED: Final = frozenset({Fault.UNFINISHED, Fault.INTERRUPTED, Fault.PROVIDER, 
 class GateWatch:
     """The gate at one path, for every call of one tool in one message, with its last status."""
 
-    def __init__(self, tool: str, path: str, callback: Callable[..., object]) -> None:
+    def __init__(self, tool: str, path: str, callback: Callable[..., object], guesses: bool = True) -> None:
         self._tool = tool
         self._path = path
+        self._guesses = guesses
         self.callback = callback
         self._seen: dict[int, tuple[ToolCall, GateStatus]] = {}
 
@@ -81,7 +82,7 @@ class GateWatch:
             seen, status = self._seen.get(call.index, (None, GateStatus.WAITING))
             if call is seen or call.name != self._tool:
                 continue
-            gate = call.ready(self._path)
+            gate = call.ready(self._path, guesses=self._guesses)
             self._seen[call.index] = call, gate.status
             if gate.is_settled and gate.status is not status:
                 found.append((call, gate))
@@ -118,7 +119,7 @@ class StateQueue:
         self._payloads = ChunkDecoder()
         self._status = status  # of an HTTP response that is an error instead of a stream
         self._unread: list[bytes] = []  # the body of such a response
-        self._gates: list[tuple[str, str, Callable[..., object]]] = []
+        self._gates: list[tuple[str, str, Callable[..., object], bool]] = []
         self._watches: dict[int, list[GateWatch]] = {}
         self._watched: dict[int, MessageState] = {}  # the states that the watches have seen
         self._waiting: deque[MessageState] = deque()  # the states to deliver
@@ -256,9 +257,9 @@ class StateQueue:
             self.latest[choice] = state
             self._waiting.append(state)
 
-    def watch(self, tool: str, path: str, callback: Callable[..., object]) -> None:
+    def watch(self, tool: str, path: str, callback: Callable[..., object], guesses: bool) -> None:
         """Watch the gate of the argument at this path, for each call of this tool."""
-        self._gates.append((tool, path, callback))
+        self._gates.append((tool, path, callback, guesses))
 
     def settled(self, state: MessageState) -> list[tuple[Callable[..., object], ToolCall, Gate]]:
         """Return the callbacks for the gates that this state settles, with their arguments."""
@@ -639,6 +640,7 @@ class MessageStream(SourceReader):
         requires_finish: bool = True,
         max_parts: int | None = MAX_PARTS,
         options: Options | None = None,
+        repair: Literal["none", "spelling", "guess"] | None = None,
         config: Config | None = None,
     ) -> None:
         """`format` names the wire format; the default is auto-detection. The other parameters are those of `Config`."""
@@ -653,9 +655,10 @@ class MessageStream(SourceReader):
                 requires_finish=requires_finish,
                 max_parts=max_parts,
                 options=options,
+                repair=repair,
             )
         else:
-            _check_alone(response_schema, tools, options)
+            _check_alone(response_schema, tools, options, repair)
         super().__init__(source, StateQueue(config, format, status_of(source)))
 
     @property
@@ -663,17 +666,18 @@ class MessageStream(SourceReader):
         """The last delivered state."""
         return self._queue.delivered[self._queue.config.choice]
 
-    def on_ready(self, tool: str, path: str, callback: OnReady) -> None:
+    def on_ready(self, tool: str, path: str, callback: OnReady, *, guesses: bool = True) -> None:
         """Call the callback with the call and its gate when the argument at this path is ready, for each such call.
 
         The callback is also called when the argument can never become ready: the call failed, or is complete without
-        it. If a call fails after its argument was ready, the callback is called again.
+        it. If a call fails after its argument was ready, the callback is called again. `guesses` has the same meaning
+        as in `ToolCall.ready`.
 
         With ``async for``, an awaitable result of the callback runs as a task of asyncio, and does not hold up the
         stream. The loop ends when all tasks have ended. The next read after a task has failed raises its exception.
         Leaving the stream before its last state cancels the tasks, and `aclose` waits for them.
         """
-        self._queue.watch(tool, path, callback)
+        self._queue.watch(tool, path, callback, guesses)
 
     def events(self) -> Events[MessageEvent]:
         """Return the changes as events instead of states, for ``for`` or ``async for``."""
@@ -731,6 +735,7 @@ class ChoiceStream(SourceReader):
         requires_finish: bool = True,
         max_parts: int | None = MAX_PARTS,
         options: Options | None = None,
+        repair: Literal["none", "spelling", "guess"] | None = None,
         config: Config | None = None,
     ) -> None:
         """The parameters are those of `MessageStream`. The stream ignores the `choice` of a config."""
@@ -744,9 +749,10 @@ class ChoiceStream(SourceReader):
                 requires_finish=requires_finish,
                 max_parts=max_parts,
                 options=options,
+                repair=repair,
             )
         else:
-            _check_alone(response_schema, tools, options)
+            _check_alone(response_schema, tools, options, repair)
             start(config)  # rejects other objects
         super().__init__(source, ChoiceQueue(config, format, status_of(source)))
 
@@ -755,9 +761,9 @@ class ChoiceStream(SourceReader):
         """The last delivered state of each choice, in the order of their numbers."""
         return dict(sorted(self._queue.delivered.items()))
 
-    def on_ready(self, tool: str, path: str, callback: OnChoiceReady) -> None:
+    def on_ready(self, tool: str, path: str, callback: OnChoiceReady, *, guesses: bool = True) -> None:
         """Do the same as `MessageStream.on_ready`. The callback gets the number of the choice first."""
-        self._queue.watch(tool, path, callback)
+        self._queue.watch(tool, path, callback, guesses)
 
     def events(self) -> Events[tuple[int, MessageEvent]]:
         """Return the changes as pairs of a choice and an event, for ``for`` or ``async for``."""
@@ -785,8 +791,8 @@ class ChoiceStream(SourceReader):
         return callback(state.choice, call, gate)
 
 
-def _check_alone(response_schema: object, tools: object, options: object) -> None:
-    if response_schema is not None or tools is not None or options is not None:
+def _check_alone(response_schema: object, tools: object, options: object, repair: object) -> None:
+    if response_schema is not None or tools is not None or options is not None or repair is not None:
         raise OptionsError("pass either config or its parameters, not both")
 
 

@@ -82,7 +82,7 @@ class StreamError(UnspoolError, ValueError):
         self.reason = reason
         self.line = line
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         return self.reason if self.line is None else f"{self.reason}: line {self.line}"
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, cast, final, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar, cast, final, overload
 
 from .._errors import JSONSyntaxError, OptionsError
 from .._grammar.sink import Sink
@@ -24,12 +24,13 @@ from .._tree.fold import TreeFold
 from ..select import START, Pattern
 from ..select import compile as compile_pattern
 from ._outcome import Invalid, InvalidError, Partial
-from ._resolve import FoundProblem, NodeResult, resolve, resolve_tree
-from ._shape import Problem, Shape, asks_for_values
+from ._resolve import FoundProblem, invalid_with, resolve, resolve_tree, reviewed
+from ._shape import Shape, asks_for_values
 
 if TYPE_CHECKING:
     from .._native import i64
     from .._parser import Fragment
+    from .._repairs import Repair
     from .._state import ParserState
     from ._outcome import Resolution
     from ._resolve import Cache
@@ -47,32 +48,52 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 OnInvalid: TypeAlias = Literal["raise", "defer", "ignore"]
+Empty: TypeAlias = Literal["containers"]
+Repairing: TypeAlias = Literal["none", "spelling", "guess"]
+
+
+class Adapter(Protocol[T_co]):
+    """A `TypeAdapter` of Pydantic, for type checkers: Pydantic may not be installed."""
+
+    def validate_json(self, data: str | bytes | bytearray, /) -> T_co:
+        """Return the value of a JSON text."""
+        ...
 
 
 # Types
 
 
-def from_pydantic(type: Any, *, early: bool = False) -> Shape:
-    """Return the shape of a Pydantic model, or of any other type that `TypeAdapter` accepts.
+def from_pydantic(type: Any, *, early: bool = False, strict: bool | None = None, empty: Empty | None = None) -> Shape:
+    """Return the shape of a Pydantic model, of any other type that `TypeAdapter` accepts, or of a `TypeAdapter`.
 
-    With `early`, a Literal or an Enum is shown as soon as only one of its values can still come. Raises `OptionsError`
-    for a type that Pydantic refuses, and for one that no JSON text can become.
+    With `early`, a Literal or an Enum is shown as soon as only one of its values can still come. `strict` means the
+    same as in `model_validate_json`. With ``empty="containers"``, lists, dicts and other containers that have not begun
+    are shown as empty instead of None. Raises `OptionsError` for a type that Pydantic refuses, and for one that no JSON
+    text can become.
     """
     from ._pydantic.shapes import shape_of
 
-    return shape_of(type, early)
+    return shape_of(type, early, strict, _fills(empty))
 
 
-def from_msgspec(type: Any, *, early: bool = False) -> Shape:
+def from_msgspec(type: Any, *, early: bool = False, empty: Empty | None = None) -> Shape:
     """Return the shape of a type that `msgspec.json.decode` accepts.
 
-    With `early`, a Literal or an Enum is shown as soon as only one of its values can still come. Raises `OptionsError`
-    for any other type, with the path of the field.
+    With `early`, a Literal or an Enum is shown as soon as only one of its values can still come. With
+    ``empty="containers"``, lists, dicts and other containers that have not begun are shown as empty instead of None.
+    Raises `OptionsError` for any other type, with the path of the field.
     """
     from ._msgspec import shape_of
 
-    return shape_of(type, early)
+    return shape_of(type, early, _fills(empty))
+
+
+def _fills(empty: object) -> bool:
+    if empty not in (None, "containers"):
+        raise OptionsError("empty must be 'containers' or None")
+    return empty is not None
 
 
 @overload
@@ -95,39 +116,70 @@ def from_json_schema(schema: object, *, early: bool = False) -> Shape:
 class Resolver(Generic[T]):
     """Resolves states of the pure parser for one type. A resolver has no state of its own."""
 
-    __slots__ = ("shape",)
+    __slots__ = ("context", "shape")
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: Shape, context: object = None) -> None:
         self.shape = shape
+        self.context = context
+        """The context for the validators of the type."""
 
     def resolve(self, state: ParserState, cache: Cache | None = None) -> tuple[Resolution[T], Cache]:
         """Resolve a state for this type, as `unspool.typed.resolve` does."""
-        resolution, cache = resolve(self.shape, state, cache)
+        resolution, cache = resolve(self.shape, state, cache, context=self.context)
         return cast("Resolution[T]", resolution), cache
 
 
 @overload
-def partial(type: Resolver[T], *, early: bool = ...) -> Resolver[T]: ...
+def partial(
+    type: type[T] | Resolver[T] | Adapter[T],
+    *,
+    early: bool = ...,
+    strict: bool | None = ...,
+    context: object = ...,
+    empty: Empty | None = ...,
+) -> Resolver[T]: ...
 @overload
-def partial(type: type[T], *, early: bool = ...) -> Resolver[T]: ...
-@overload
-def partial(type: Any, *, early: bool = ...) -> Resolver[Any]: ...
-def partial(type: Any, *, early: bool = False) -> Resolver[Any]:
+def partial(
+    type: Any,
+    *,
+    early: bool = ...,
+    strict: bool | None = ...,
+    context: object = ...,
+    empty: Empty | None = ...,
+) -> Resolver[Any]: ...
+def partial(
+    type: Any,
+    *,
+    early: bool = False,
+    strict: bool | None = None,
+    context: object = None,
+    empty: Empty | None = None,
+) -> Resolver[Any]:
     """Return a resolver for a type: a Pydantic model, a msgspec struct, a JSON Schema, or a type for `TypeAdapter`.
 
-    With `early`, a Literal or an Enum is shown as soon as only one of its values can still come. Raises `OptionsError`
-    for a type that cannot be described, with the path of the field.
+    With `early`, a Literal or an Enum is shown as soon as only one of its values can still come. `strict` and `context`
+    are for Pydantic types and mean the same as in `model_validate_json`. With ``empty="containers"``, lists, dicts and
+    other containers that have not begun are shown as empty instead of None. Raises `OptionsError` for a type that
+    cannot be described, with the path of the field.
     """
-    if isinstance(type, Resolver):
-        return type  # pyright: ignore[reportUnknownVariableType]
-    if isinstance(type, Shape):
-        return Resolver(type)
-    if isinstance(type, (dict, bool)):
-        return Resolver(from_json_schema(cast("Any", type), early=early))
+    if isinstance(type, (Resolver, Shape)):
+        if strict is not None or empty is not None:
+            raise OptionsError("strict= and empty= belong to the type: pass them where the resolver or shape is made")
+        if isinstance(type, Shape):
+            return Resolver(type, context)
+        resolver: Resolver[Any] = type  # pyright: ignore[reportUnknownVariableType]
+        return resolver if context is None else Resolver(resolver.shape, context)
     msgspec = sys.modules.get("msgspec")
-    if msgspec is not None and isinstance(type, msgspec.StructMeta):
-        return Resolver(from_msgspec(type, early=early))
-    return Resolver(from_pydantic(type, early=early))
+    is_struct = msgspec is not None and isinstance(type, msgspec.StructMeta)
+    if is_struct or isinstance(type, (dict, bool)):
+        if strict is not None or context is not None:
+            raise OptionsError("strict= and context= are for Pydantic types only")
+        if is_struct:
+            return Resolver(from_msgspec(type, early=early, empty=empty))
+        if empty is not None:
+            raise OptionsError("empty= is for classes; a value of a JSON Schema lacks the keys that have not begun")
+        return Resolver(from_json_schema(cast("Any", type), early=early))
+    return Resolver(from_pydantic(type, early=early, strict=strict, empty=empty), context)
 
 
 # The whole document
@@ -135,13 +187,17 @@ def partial(type: Any, *, early: bool = False) -> Resolver[Any]:
 
 @overload
 def iter_partial(
-    type: type[T] | Resolver[T],
+    type: type[T] | Resolver[T] | Adapter[T],
     fragments: Iterable[Fragment],
     options: Options | None = ...,
     *,
     on_invalid: OnInvalid = ...,
     early: bool = ...,
+    strict: bool | None = ...,
+    context: object = ...,
+    empty: Empty | None = ...,
     extract: bool = ...,
+    repair: Repairing | None = ...,
 ) -> Generator[Partial[T], None, None]: ...
 @overload
 def iter_partial(
@@ -151,7 +207,11 @@ def iter_partial(
     *,
     on_invalid: OnInvalid = ...,
     early: bool = ...,
+    strict: bool | None = ...,
+    context: object = ...,
+    empty: Empty | None = ...,
     extract: bool = ...,
+    repair: Repairing | None = ...,
 ) -> Generator[Partial[Any], None, None]: ...
 def iter_partial(
     type: Any,
@@ -160,27 +220,39 @@ def iter_partial(
     *,
     on_invalid: object = "raise",
     early: bool = False,
+    strict: bool | None = None,
+    context: object = None,
+    empty: Empty | None = None,
     extract: bool = False,
+    repair: Repairing | None = None,
 ) -> Generator[Partial[Any], None, None]:
     """Yield the typed value so far, for each fragment that changed something visible.
 
     The last one is `Complete`: its value is the real one, fully validated. `InvalidError` is raised as soon as no
     continuation can be valid, so that you can stop the producer of the text. With ``on_invalid="defer"`` the values go
     on, without the invalid parts, and the error is raised at the end; with ``"ignore"`` it is not raised at all. Broken
-    or incomplete text raises its `JSONSyntaxError` after the values before it.
+    or incomplete text raises its `JSONSyntaxError` after the values before it. `strict` and `context` are for Pydantic
+    types and mean the same as in `model_validate_json`. With ``empty="containers"``, lists, dicts and other containers
+    that have not begun are shown as empty instead of None. `repair` is the option of that name: it reads broken text,
+    and `repairs` of each value has the log. A new repair is a visible change.
     """
-    return iterate(fragments, _partial_stage(type, options, on_invalid, early, extract))
+    resolver = partial(type, early=early, strict=strict, context=context, empty=empty)
+    return iterate(fragments, _partial_stage(resolver, options, on_invalid, extract, repair))
 
 
 @overload
 def aiter_partial(
-    type: type[T] | Resolver[T],
+    type: type[T] | Resolver[T] | Adapter[T],
     fragments: AsyncIterable[Fragment],
     options: Options | None = ...,
     *,
     on_invalid: OnInvalid = ...,
     early: bool = ...,
+    strict: bool | None = ...,
+    context: object = ...,
+    empty: Empty | None = ...,
     extract: bool = ...,
+    repair: Repairing | None = ...,
 ) -> AsyncGenerator[Partial[T], None]: ...
 @overload
 def aiter_partial(
@@ -190,7 +262,11 @@ def aiter_partial(
     *,
     on_invalid: OnInvalid = ...,
     early: bool = ...,
+    strict: bool | None = ...,
+    context: object = ...,
+    empty: Empty | None = ...,
     extract: bool = ...,
+    repair: Repairing | None = ...,
 ) -> AsyncGenerator[Partial[Any], None]: ...
 def aiter_partial(
     type: Any,
@@ -199,36 +275,57 @@ def aiter_partial(
     *,
     on_invalid: object = "raise",
     early: bool = False,
+    strict: bool | None = None,
+    context: object = None,
+    empty: Empty | None = None,
     extract: bool = False,
+    repair: Repairing | None = None,
 ) -> AsyncGenerator[Partial[Any], None]:
     """Yield the same as `iter_partial`, from an async source."""
-    return aiterate(fragments, _partial_stage(type, options, on_invalid, early, extract))
+    resolver = partial(type, early=early, strict=strict, context=context, empty=empty)
+    return aiterate(fragments, _partial_stage(resolver, options, on_invalid, extract, repair))
 
 
-def _partial_stage(type: Any, options: Options | None, on_invalid: object, early: bool, extract: bool) -> PartialStage:
+def _partial_stage(
+    resolver: Resolver[Any], options: Options | None, on_invalid: object, extract: bool, repair: Repairing | None
+) -> PartialStage:
     if on_invalid not in ("raise", "defer", "ignore"):
         raise OptionsError("on_invalid must be 'raise', 'defer' or 'ignore'")
     if chosen_options(options).multiple:
         raise OptionsError("a typed value is one document: multiple=True is for `items`")
-    shape = partial(type, early=early).shape
-    return PartialStage(shape, TreeParser(options, extract=extract), str(on_invalid))
+    if repair is not None:
+        options = chosen_options(options).replace(repair=repair)
+    return PartialStage(resolver, TreeParser(options, extract=extract), str(on_invalid))
 
 
 @final
 class PartialStage:
     """The typed value after each fragment that changed something visible."""
 
-    __slots__ = ("_asks_for_values", "_cache", "_fault", "_has_ended", "_last", "_on_invalid", "_parser", "_shape")
+    __slots__ = (
+        "_asks_for_values",
+        "_cache",
+        "_context",
+        "_fault",
+        "_has_ended",
+        "_last",
+        "_on_invalid",
+        "_parser",
+        "_repairs",
+        "_shape",
+    )
 
-    def __init__(self, shape: Shape, parser: TreeParser, on_invalid: str) -> None:
-        self._shape = shape
-        self._asks_for_values = asks_for_values(shape)
+    def __init__(self, resolver: Resolver[Any], parser: TreeParser, on_invalid: str) -> None:
+        self._shape = resolver.shape
+        self._context = resolver.context
+        self._asks_for_values = asks_for_values(resolver.shape)
         self._parser = parser
         self._on_invalid = on_invalid
         self._cache: Cache | None = None
         self._last: Resolution[Any] | None = None
         self._fault: JSONSyntaxError | None = None
         self._has_ended = False
+        self._repairs: tuple[Repair, ...] = ()  # those that the last value had
 
     def feed(self, fragment: Fragment) -> list[Partial[Any]]:
         try:
@@ -249,21 +346,35 @@ class PartialStage:
         last = self._last
         parser = self._parser
         root = parser.glance(with_values=self._asks_for_values)
-        self._last, self._cache = resolve_tree(self._shape, root, parser.is_complete, self._cache)
+        self._last, self._cache = resolve_tree(self._shape, root, parser.is_complete, self._cache, self._context)
         resolution = self._last
-        if resolution is last or not isinstance(resolution, Partial):
-            return []
-        if isinstance(resolution, Invalid) and self._on_invalid == "raise":
-            return []
+        is_news = self._is_news(last, resolution)
+        repairs = parser.repairs
+        if repairs:
+            if not is_news and repairs != self._repairs and type(last) is type(resolution):
+                resolution = resolution.copied()  # a value that was handed out keeps its log
+                is_news = isinstance(resolution, Partial) and not self._is_raised(resolution)
+            if is_news:
+                self._repairs = resolution.repairs = repairs
+        return [cast("Partial[Any]", resolution)] if is_news else []
+
+    def _is_news(self, last: Resolution[Any] | None, resolution: Resolution[Any]) -> bool:
+        if resolution is last or not isinstance(resolution, Partial) or self._is_raised(resolution):
+            return False
         # Text behind a complete value may take the completeness back. Nothing visible has changed then.
         if isinstance(last, Partial) and last.value is resolution.value:
-            return [] if last.is_complete or type(last) is type(resolution) else [resolution]
-        return [resolution]
+            return not last.is_complete and type(last) is not type(resolution)
+        return True
+
+    def _is_raised(self, resolution: Resolution[Any]) -> bool:
+        return isinstance(resolution, Invalid) and self._on_invalid == "raise"
 
     def raise_fault(self) -> None:
         invalid = None if self._last is None else self._last.invalid
-        if invalid is not None and (self._on_invalid == "raise" or (self._has_ended and self._on_invalid == "defer")):
+        if invalid is not None and self._on_invalid == "raise":
             raise InvalidError(invalid)
+        if invalid is not None and self._has_ended and self._on_invalid == "defer":
+            raise InvalidError(reviewed(invalid, self._context))
         if self._fault is not None:
             raise self._fault
 
@@ -273,12 +384,14 @@ class PartialStage:
 
 @overload
 def items(
-    type: type[T] | Resolver[T],
+    type: type[T] | Resolver[T] | Adapter[T],
     fragments: Iterable[Fragment],
     options: Options | None = ...,
     *,
     path: str = ...,
     on_invalid: Literal["raise", "ignore"] = ...,
+    strict: bool | None = ...,
+    context: object = ...,
     extract: bool = ...,
 ) -> Generator[T, None, None]: ...
 @overload
@@ -289,6 +402,8 @@ def items(
     *,
     path: str = ...,
     on_invalid: Literal["raise", "ignore"] = ...,
+    strict: bool | None = ...,
+    context: object = ...,
     extract: bool = ...,
 ) -> Generator[Any, None, None]: ...
 def items(
@@ -298,24 +413,30 @@ def items(
     *,
     path: str = "$",
     on_invalid: object = "raise",
+    strict: bool | None = None,
+    context: object = None,
     extract: bool = False,
 ) -> Generator[Any, None, None]:
     """Yield the elements of the array at `path`, each as one whole, validated value of the type, as soon as it closes.
 
     An element that cannot become valid raises `InvalidError` as soon as that is certain; with ``on_invalid="ignore"``
-    it is left out. Memory is bounded by the open element, whatever the length of the text.
+    it is left out. Memory is bounded by the open element, whatever the length of the text. `strict` and `context` are
+    for Pydantic types and mean the same as in `model_validate_json`.
     """
-    return iterate(fragments, _item_stage(type, options, path, on_invalid, extract))
+    resolver = partial(type, strict=strict, context=context)
+    return iterate(fragments, _item_stage(resolver, options, path, on_invalid, extract))
 
 
 @overload
 def aitems(
-    type: type[T] | Resolver[T],
+    type: type[T] | Resolver[T] | Adapter[T],
     fragments: AsyncIterable[Fragment],
     options: Options | None = ...,
     *,
     path: str = ...,
     on_invalid: Literal["raise", "ignore"] = ...,
+    strict: bool | None = ...,
+    context: object = ...,
     extract: bool = ...,
 ) -> AsyncGenerator[T, None]: ...
 @overload
@@ -326,6 +447,8 @@ def aitems(
     *,
     path: str = ...,
     on_invalid: Literal["raise", "ignore"] = ...,
+    strict: bool | None = ...,
+    context: object = ...,
     extract: bool = ...,
 ) -> AsyncGenerator[Any, None]: ...
 def aitems(
@@ -335,13 +458,18 @@ def aitems(
     *,
     path: str = "$",
     on_invalid: object = "raise",
+    strict: bool | None = None,
+    context: object = None,
     extract: bool = False,
 ) -> AsyncGenerator[Any, None]:
     """Yield the same as `items`, from an async source."""
-    return aiterate(fragments, _item_stage(type, options, path, on_invalid, extract))
+    resolver = partial(type, strict=strict, context=context)
+    return aiterate(fragments, _item_stage(resolver, options, path, on_invalid, extract))
 
 
-def _item_stage(type: Any, options: Options | None, path: str, on_invalid: object, extract: bool) -> ItemStage:
+def _item_stage(
+    resolver: Resolver[Any], options: Options | None, path: str, on_invalid: object, extract: bool
+) -> ItemStage:
     if on_invalid not in ("raise", "ignore"):
         raise OptionsError("on_invalid must be 'raise' or 'ignore'")
     chosen = chosen_options(options)
@@ -349,18 +477,18 @@ def _item_stage(type: Any, options: Options | None, path: str, on_invalid: objec
         raise OptionsError("items cannot skip broken elements: on_error='skip' is not supported")
     pattern = compile_pattern(f"{path}[:]")  # the elements of arrays, not the members of objects
     intake = Intake.create(chosen, extract)
-    return ItemStage(partial(type).shape, intake, pattern, is_strict=on_invalid == "raise")
+    return ItemStage(resolver, intake, pattern, is_strict=on_invalid == "raise")
 
 
 @final
 class ItemStage:
     """The elements that a pattern selects, each when it has closed."""
 
-    __slots__ = ("_asks_for_values", "_fault", "_intake", "_is_strict", "_shape", "_sink")
+    __slots__ = ("_asks_for_values", "_fault", "_intake", "_is_strict", "_resolver", "_sink")
 
-    def __init__(self, shape: Shape, intake: Intake, pattern: Pattern, *, is_strict: bool) -> None:
-        self._shape = shape
-        self._asks_for_values = asks_for_values(shape)
+    def __init__(self, resolver: Resolver[Any], intake: Intake, pattern: Pattern, *, is_strict: bool) -> None:
+        self._resolver = resolver
+        self._asks_for_values = asks_for_values(resolver.shape)
         self._intake = intake
         self._sink = ElementSink(pattern)
         self._is_strict = is_strict  # an invalid element is raised, and not left out
@@ -391,7 +519,7 @@ class ItemStage:
 
     def _is_valid(self, element: Element) -> bool:
         """Resolve an element, and report whether nothing in it is known to be wrong."""
-        invalid = element.resolve(self._shape, self._asks_for_values)
+        invalid = element.resolve(self._resolver, self._asks_for_values)
         if invalid is not None and self._is_strict:
             self._fault = InvalidError(invalid)
         return invalid is None
@@ -515,16 +643,16 @@ class Element:
         self.fold = TreeFold()
         self.value: Any = None
 
-    def resolve(self, shape: Shape, with_values: bool) -> Invalid[Any] | None:
+    def resolve(self, resolver: Resolver[Any], with_values: bool) -> Invalid[Any] | None:
         """Resolve the element, and return its problems, if any, with paths from the root of the text."""
         fold = self.fold
         root = fold.glance(with_values)
-        resolution, self._cache = resolve_tree(shape, root, fold.has_closed, self._cache)
+        shape = resolver.shape
+        resolution, self._cache = resolve_tree(shape, root, fold.has_closed, self._cache, resolver.context)
         self.value = resolution.value
-        if resolution.invalid is None:
+        invalid = resolution.invalid
+        if invalid is None:
             return None
-        found = [
-            FoundProblem(Problem(Path.of(*self._path.steps, *one.path.steps), one.code, one.expected), None, None)
-            for one in resolution.problems
-        ]
-        return Invalid(self.value, NodeResult(self.value, tuple(found), is_broken=True), shape, root)
+        steps = list(self._path.steps)
+        found = [FoundProblem(one, None, None, None).with_path(steps) for one in invalid.problems]
+        return invalid_with(self.value, found, invalid.cause, shape, root)

@@ -45,6 +45,7 @@ from ._resolve import HIDDEN
 from ._shape import (
     BOOLEAN,
     IGNORED,
+    NO_ITEMS,
     NULL,
     NUMBER,
     STRING,
@@ -52,11 +53,14 @@ from ._shape import (
     ArrayShape,
     Atomic,
     DeferredShape,
+    EmptyContainers,
     Field,
+    KeySearch,
     LeafShape,
     MapShape,
     NotNull,
     ObjectShape,
+    Problem,
     RefShape,
     Shape,
     ShapeError,
@@ -65,6 +69,7 @@ from ._shape import (
     WholeItems,
     json_text,
 )
+from ._twin import attributes_of, described, twin_of
 
 if TYPE_CHECKING:
     from .._tree.nodes import Node
@@ -85,7 +90,7 @@ COLLECTIONS: Final[dict[type, Callable[[Any], Any]]] = {
 }
 
 
-def shape_of(type: Any, early: bool) -> Shape:
+def shape_of(type: Any, early: bool, fills: bool) -> Shape:
     """Return the shape of a type; see `unspool.typed.from_msgspec`."""
     try:
         msgspec.json.Decoder(type)
@@ -94,14 +99,15 @@ def shape_of(type: Any, early: bool) -> Shape:
         raise OptionsError(f"$: {TOO_DEEP}") from error
     except REFUSED as error:
         raise OptionsError(f"{culprit(type)}: {error}") from error
-    return MsgspecDescriber(early).shape(info, type, ("$",))
+    return MsgspecDescriber(early, fills).shape(info, type, ("$",))
 
 
 class MsgspecDescriber:
     """Makes the shapes of one type and of its parts: one for each class, also where classes contain each other."""
 
-    def __init__(self, early: bool) -> None:
+    def __init__(self, early: bool, fills: bool) -> None:
         self._early = early
+        self._fills = fills  # containers that have not begun are shown as empty
         self._records: dict[int, RefShape] = {}  # by the id of the description: msgspec makes one per class
 
     def shape(self, info: inspect.Type, hint: Any, at: At, markers: tuple[Any, ...] = ()) -> Shape:
@@ -120,6 +126,9 @@ class MsgspecDescriber:
         return atomic
 
     def _single(self, info: inspect.Type, hint: Any, at: At, whole_items: bool) -> Shape:
+        is_object = isinstance(info, inspect.DictType) or (isinstance(info, Record) and not _is_row(info))
+        if whole_items and is_object:
+            raise OptionsError(f"{''.join(at)}: {NO_ITEMS}")
         if type(info) in LEAVES:
             return leaf(info)
         if isinstance(info, inspect.LiteralType):
@@ -180,11 +189,11 @@ class MsgspecDescriber:
             return known
         ref = self._records[id(info)] = RefShape()
         cls: Any = get_origin(info.cls) or info.cls
-        is_row = isinstance(info, inspect.NamedTupleType)
+        is_row = _is_row(info)
         extra = not is_row
         fields: dict[str, Field] = {}
         if isinstance(info, inspect.StructType):
-            is_row, extra = info.array_like, not info.forbid_unknown_fields
+            extra = not info.forbid_unknown_fields
             if info.tag is not None:
                 tag = self.shape(inspect.LiteralType((info.tag,)), None, at)
                 fields[cast("str", info.tag_field)] = Field(TAG, tag, is_required=is_row)
@@ -198,11 +207,23 @@ class MsgspecDescriber:
             show, make = builders(info, cls)
         except TypeError as error:
             raise OptionsError(f"{''.join(at)}: {cls.__name__} cannot be shown half filled: {error}") from error
+        if self._fills:
+            show = _filling(show, {field.name: field.shape for field in fields.values()})
         if is_row:
             ref.target = row([*fields.values()], show, make, extra)
         else:
             ref.target = ObjectShape(fields, show, make, extra=IGNORED if extra else None)
         return ref.target
+
+
+def _filling(show: BuildRecord, shapes: dict[str, Shape]) -> BuildRecord:
+    empty = EmptyContainers(shapes)
+    return lambda members: show(empty.added_to(members))
+
+
+def _is_row(info: Record) -> bool:
+    """Return whether the text spells the record as an array."""
+    return info.array_like if isinstance(info, inspect.StructType) else isinstance(info, inspect.NamedTupleType)
 
 
 class TaggedUnionShape(UnionShape):
@@ -214,6 +235,7 @@ class TaggedUnionShape(UnionShape):
     def __init__(self, structs: list[inspect.StructType], branches: list[Shape]) -> None:
         is_row = structs[0].array_like
         self._step = 0 if is_row else cast("str", structs[0].tag_field)
+        self._tag_search = KeySearch(str(self._step))
         values = [cast("str | int", struct.tag) for struct in structs]
         texts = {value: value for value in values if isinstance(value, str)}
         self._tag = LeafShape(frozenset(), "one of " + ", ".join([repr(value) for value in values]), literals=texts)
@@ -227,15 +249,14 @@ class TaggedUnionShape(UnionShape):
     def branch_for(self, node: Node) -> Shape | None:
         if not self.branches_for(node.kind):
             raise ShapeError.of("wrong_kind", self.expected)
-        tag = node.child_at(self._step)
-        if tag is not None and isinstance(node, ObjectNode):
-            tag = node.child(node.keys.index(cast("str", self._step)))
+        tag = self._tag_search.child(node) if isinstance(node, ObjectNode) else node.child_at(self._step)
         if tag is None:
             return None
         if isinstance(tag, StringNode) and not tag.closed:
             if self._tag.literals_from(tag.text):
                 return None
         elif not isinstance(tag, ContainerNode) and (tag.kind, tag.value) in self.tags:
+            self._tag_search.forget()
             return self.tags[tag.kind, tag.value]
         raise ShapeError.of("unknown_tag", self._tag.expected, Path(ROOT, self._step))
 
@@ -264,16 +285,11 @@ def _collection(info: inspect.CollectionType, item: Shape, whole_items: bool) ->
     words = worded(info, "an array")
     # An item that comes twice counts once in a set, and an open item may still become one that is there.
     is_set = kind in (set, frozenset)
-
-    def show(items: list[object]) -> object:
-        try:
-            return kind(items)
-        except TypeError:  # unhashable: rejected at the end
-            return kind(())
-
+    # A set of other values is shown as a list: showing runs no `__hash__` of the user's.
+    is_shown_as_list = kind is list or (is_set and type(bare(info.item_type)) not in LEAVES)
     return ArrayShape(
         item,
-        show=None if kind is list else show,
+        show=None if is_shown_as_list else kind,
         make=_sized(kind, info.min_length, info.max_length, words),
         expected=words,
         max_items=None if is_set else info.max_length,
@@ -298,7 +314,7 @@ def _sized(kind: Callable[[Any], Any], least: int | None, most: int | None, word
     def make(items: Any) -> object:
         try:
             made = kind(items)
-        except TypeError:
+        except Exception:  # noqa: BLE001 - of a `__hash__` or an `__eq__`
             raise ShapeError.of("unhashable", "hashable items") from None
         if len(made) < (least or 0) or (most is not None and len(made) > most):
             raise ShapeError.of("wrong_length", words)
@@ -466,7 +482,7 @@ def by_msgspec(info: inspect.Type, words: str) -> Callable[[Node], object]:
     def make(node: Node) -> object:
         try:
             return decode(json_text(node))
-        except msgspec.DecodeError:  # its message may quote the text
+        except Exception:  # noqa: BLE001 - its message may quote the text; a class of the user's may raise any other
             raise ShapeError.of("invalid", words) from None
 
     return make
@@ -480,7 +496,7 @@ def key_by_msgspec(info: inspect.Type) -> Callable[[str], object]:
     def check(key: str) -> object:
         try:
             return next(iter(decode(json.dumps({key: None}))))
-        except msgspec.DecodeError:
+        except Exception:  # noqa: BLE001
             raise ShapeError.of("invalid_key", "another key") from None
 
     return check
@@ -570,10 +586,16 @@ def _whole_struct(cls: Any) -> BuildRecord:
         members.pop(TAG, None)
         try:
             return cls(**members)
-        except (TypeError, ValueError):  # raised by __post_init__; its message may quote the text
-            raise _refused(cls) from None
+        except Exception as error:  # noqa: BLE001 - raised by __post_init__ or a default factory
+            raise _refused(cls, error) from None
 
     return make
+
+
+STRUCT_OPTIONS: Final = (
+    *("tag", "tag_field", "frozen", "eq", "order", "array_like", "gc", "weakref", "dict"),
+    *("repr_omit_defaults", "forbid_unknown_fields"),
+)
 
 
 def _half_struct(cls: Any) -> BuildRecord:
@@ -582,11 +604,14 @@ def _half_struct(cls: Any) -> BuildRecord:
     body: dict[str, Any] = {name: msgspec.field(default=None, name=key) for name, key in names}
     body |= {
         "__annotations__": dict.fromkeys(cls.__struct_fields__, Any),
-        "__module__": cls.__module__,
         "__post_init__": _nothing,
     }
-    name = f"Partial{cls.__name__}"
-    half = type(cls)(name, (cls,), body, kw_only=True, tag=config.tag, tag_field=config.tag_field)
+    options = {name: getattr(config, name) for name in STRUCT_OPTIONS}
+    body |= described(cls)
+    half = type(cls)(f"Partial{cls.__name__}", (msgspec.Struct,), body, kw_only=True, **options)
+    for name, value in attributes_of(cls, half).items():
+        if name not in vars(half) and not name.startswith(("__struct", "__match_args__")):
+            type.__setattr__(half, name, value)
 
     def show(members: Members) -> object:
         members.pop(TAG, None)
@@ -608,18 +633,18 @@ def _whole_dataclass(info: inspect.DataclassType, cls: Any) -> BuildRecord:
     after = getattr(cls, "__attrs_post_init__" if is_attrs else "__post_init__", None)
 
     def make(members: Members) -> object:
-        made = new(cls)
-        if before is not None:
-            before(made)
-        for field in info.fields:
-            put(made, field.name, members[field.name] if field.name in members else _default(field))
         try:
+            made = new(cls)
+            if before is not None:
+                before(made)
+            for field in info.fields:
+                put(made, field.name, members[field.name] if field.name in members else _default(field))
             for field in validated:
                 field.validator(made, field, getattr(made, field.name))
             if after is not None:
                 after(made)
-        except (TypeError, ValueError):
-            raise _refused(cls) from None
+        except Exception as error:  # noqa: BLE001
+            raise _refused(cls, error) from None
         return made
 
     return make
@@ -645,13 +670,17 @@ def _named_tuple(cls: Any, defaults: Members) -> BuildRecord:
 
 
 def _subclass(cls: Any) -> Any:
-    return types.new_class(f"Partial{cls.__name__}", (cls,), exec_body=lambda body: body.update(__slots__=()))
+    builtin = _builtin(cls)
+    return twin_of(cls, () if builtin is object else (builtin,), {"__slots__": ()} if builtin is tuple else {})
+
+
+def _builtin(cls: Any) -> Any:
+    return next(base for base in cls.__mro__ if base.__module__ == "builtins")
 
 
 def _allocator(cls: Any) -> Callable[[Any], object]:
     """Return a function that makes empty instances and calls neither ``__new__`` nor ``__init__`` of the class."""
-    builtin = next(base for base in cls.__mro__ if base.__module__ == "builtins")
-    allocate: Callable[[Any], object] = builtin.__new__
+    allocate: Callable[[Any], object] = _builtin(cls).__new__
     return allocate
 
 
@@ -661,5 +690,6 @@ def _default(field: inspect.Field) -> object:
     return UNSET if field.default is NODEFAULT else field.default
 
 
-def _refused(cls: Any) -> ShapeError:
-    return ShapeError.of("post_init", f"what {cls.__name__} accepts")
+def _refused(cls: Any, error: Exception) -> ShapeError:
+    problem = Problem(ROOT, "post_init", f"what {cls.__name__} accepts", str(error), is_by_validator=True)
+    return ShapeError([problem], {0: error})

@@ -3,15 +3,26 @@
 # Compiled with mypyc.
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeAlias, TypeVar, cast
 
-from .._errors import UnspoolError, shown_path
+from .._errors import UnspoolError
 from .._path import ROOT, Path
 from .._tree.nodes import ContainerNode, ObjectNode
-from ._shape import ArrayShape, DeferredShape, MapShape, ObjectShape, ShapeError, chosen, followed
+from ._shape import (
+    AnyShape,
+    ArrayShape,
+    DeferredShape,
+    MapShape,
+    ObjectShape,
+    ShapeError,
+    UnionShape,
+    chosen,
+    followed,
+)
 
 if TYPE_CHECKING:
     from .._path import Step
+    from .._repairs import Repair
     from .._tree.nodes import Node
     from ._resolve import NodeResult
     from ._shape import Problem, Shape
@@ -19,14 +30,20 @@ if TYPE_CHECKING:
 __all__ = ["Complete", "Invalid", "InvalidError", "Missing", "Partial", "Resolution"]
 
 T = TypeVar("T")
+JudgedPlace: TypeAlias = "tuple[tuple[Step, ...], bool]"
+"""The steps to a node that is wrong, and whether nothing inside it was judged."""
 
 
 class InvalidError(UnspoolError, ValueError):
-    """No continuation of the text can become a value of the type. `invalid` holds the problems and the value so far."""
+    """No continuation of the text can become a value of the type. `invalid` holds the problems and the value so far.
+
+    If a validator raised an exception, the message is part of the text, and the exception is the ``__cause__``.
+    """
 
     def __init__(self, invalid: Invalid[object]) -> None:
         super().__init__(invalid)
         self.invalid = invalid
+        self.__cause__ = invalid.cause
 
     @property
     def path(self) -> Path:
@@ -38,16 +55,27 @@ class InvalidError(UnspoolError, ValueError):
         """All known problems."""
         return self.invalid.problems
 
-    def __str__(self) -> str:
+    def __reduce__(self) -> tuple[object, ...]:
+        # Without the value: the classes of half-filled values are made at run time, and cannot be pickled.
+        return _restored, (self.problems,)
+
+    def _message(self) -> str:
         first, *others = self.problems
         more = f" (and {len(others)} more)" if others else ""
-        return f"{first.code}: {shown_path(first.path)}: expected {first.expected}{more}"
+        return f"{first.code}: {first}{more}"
+
+
+def _restored(problems: tuple[Problem, ...]) -> InvalidError:
+    """Restore a pickled error: pickle needs a function of the module."""
+    invalid: Invalid[object] = Invalid(None, None, AnyShape(), None)
+    invalid._problems = problems
+    return InvalidError(invalid)
 
 
 class Resolution(Generic[T]):
     """The base class of the four outcomes."""
 
-    __slots__ = ("_problems", "_result", "_root", "_shape", "value")
+    __slots__ = ("_judged", "_problems", "_result", "_root", "_shape", "repairs", "value")
 
     is_complete: ClassVar[bool] = False
     """The text is complete and the value is one of the type, fully validated."""
@@ -56,9 +84,12 @@ class Resolution(Generic[T]):
         self.value = cast("T", value)
         """The value so far: half filled, or the real one once it is complete; None if there is nothing to show yet."""
         self._result = result  # None: nothing is wrong
+        self._judged = result  # the problems where they were found, for `is_complete_at`
         self._problems: tuple[Problem, ...] | None = None
         self._shape = shape
         self._root = root
+        self.repairs: tuple[Repair, ...] = ()
+        """From `iter_partial` with `repair`: the changes that made the text readable. A `ParserState` has its own."""
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -79,12 +110,19 @@ class Resolution(Generic[T]):
         return tuple(_missing(self._shape, self._root))
 
     def is_complete_at(self, path: str | Path | tuple[Step, ...]) -> bool:
-        """Return whether the value at this path is complete and valid."""
+        """Return whether the value at this path is complete, was judged, and is valid.
+
+        The answer is final once it is True: no continuation of the text changes the value or refuses it. A validator of
+        an object around it may still refuse that object.
+        """
         steps = Path.parse(path).steps if isinstance(path, str) else tuple(path)
-        node = None if self._root is None else self._root.at(steps)
-        if node is None or not node.closed:
-            return False
-        return not any(_overlap(problem.path.steps, steps) for problem in self.problems)
+        found = [] if self._judged is None else self._judged.all_found()
+        places = [(tuple(one.place(around)), one.covers) for around, one in found]
+        return self._root is not None and _is_judged(self._shape, self._root, steps, places)
+
+    def copied(self) -> Resolution[T]:
+        """Return the same outcome as another object."""
+        return type(self)(self.value, self._result, self._shape, self._root)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.value!r})"
@@ -124,13 +162,59 @@ class Invalid(Partial[T]):
         """The path of the first problem."""
         return self.problems[0].path
 
+    @property
+    def cause(self) -> BaseException | None:
+        """The exception behind the first problem, if a validator raised one."""
+        return None if self._result is None else self._result.cause()
+
     def __repr__(self) -> str:
         return f"Invalid({self.path}, {[problem.code for problem in self.problems]})"
 
 
-def _overlap(one: tuple[Step, ...], other: tuple[Step, ...]) -> bool:
-    length = min(len(one), len(other))
-    return one[:length] == other[:length]
+def _is_judged(shape: Shape, node: Node, steps: tuple[Step, ...], places: list[JudgedPlace]) -> bool:
+    """Return whether the value at these steps was judged, and is valid."""
+    for place, covers in places:
+        if place[: len(steps)] == steps or (covers and steps[: len(place)] == place):
+            return False
+    current: Shape | None = shape
+    for index, step in enumerate(steps):
+        if current is not None:
+            current = _judging(current, node)
+            if current is None:
+                return False  # everything in the node is judged when it closes
+            is_waiting = isinstance(current, ObjectShape) and step in current.waiting
+            if is_waiting and not _is_settled(cast("ObjectShape", current), node, steps[: index + 1], places):
+                return False
+            current = _below(current, step)
+        child = node.child_at(step)
+        if child is None:
+            return False
+        node = child
+    return node.closed
+
+
+def _judging(shape: Shape, node: Node) -> Shape | None:
+    """Return the shape that judges the parts of a node. Without one, the parts are judged when the node closes."""
+    try:
+        current, _ = chosen(shape, node)
+    except ShapeError:
+        return None
+    return None if isinstance(current, (DeferredShape, UnionShape)) and not node.closed else current
+
+
+def _is_settled(shape: ObjectShape, node: Node, steps: tuple[Step, ...], places: list[JudgedPlace]) -> bool:
+    """Return whether the value under a key that waits was judged, with the object or before."""
+    around = steps[:-1]
+    if node.closed and not any(place[: len(around)] == around for place, _ in places):
+        return True
+    assert isinstance(node, ObjectNode)
+    waiting = shape.waiting[str(steps[-1])]
+    if waiting.winners or waiting.needs is None:
+        return False
+    wrong = {place[len(around)] for place, _ in places if len(place) > len(around) and place[: len(around)] == around}
+    final = set(node._keys[: node._size]) - wrong
+    final -= {key for key, other in shape.waiting.items() if other.winners}
+    return all(not final.isdisjoint(group) for group in waiting.needs)
 
 
 def _missing(shape: Shape, root: Node | None) -> list[Path]:
@@ -181,4 +265,4 @@ def _below(shape: Shape | None, step: Step) -> Shape | None:
 
 def _absent(shape: ObjectShape, path: Path, keys: tuple[str, ...]) -> list[Path]:
     there = {shape.fields[key].name for key in keys if key in shape.fields}
-    return [Path(path, key) for key in shape.required if shape.fields[key].name not in there]
+    return [Path(path, key) for key, names in shape.required if there.isdisjoint(names)]

@@ -16,6 +16,7 @@ container it puts a `Builder` on a stack. The builder takes the results of the c
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast, final
 
 from .._native import mypyc_attr
@@ -27,6 +28,7 @@ from ._shape import (
     AnyShape,
     ArrayShape,
     DeferredShape,
+    Held,
     IgnoredShape,
     LeafShape,
     MapShape,
@@ -46,15 +48,18 @@ if TYPE_CHECKING:
     from .._tree.nodes import Node
 
 __all__ = [
+    "CONTEXT",
     "HIDDEN",
     "Build",
     "Cache",
     "FoundProblem",
     "NodeResult",
     "instances_of",
+    "invalid_with",
     "resolve",
     "resolve_node",
     "resolve_tree",
+    "reviewed",
 ]
 
 HIDDEN: Final = object()  # the value of a node that shows nothing
@@ -63,25 +68,44 @@ NOTHING_FOUND: Final[tuple[FoundProblem, ...]] = ()
 
 @final
 class FoundProblem:
-    """A problem on its way up: each container adds its step, and `with_path` makes the path."""
+    """A problem on its way up: each container adds its step, and `with_path` makes the path.
 
-    __slots__ = ("inner", "problem", "step")
+    With `covers`, nothing inside the node was judged. Otherwise all of it was, before the node itself.
+    """
 
-    def __init__(self, problem: Problem, step: Step | None, inner: FoundProblem | None) -> None:
+    __slots__ = ("cause", "covers", "inner", "problem", "step")
+
+    def __init__(
+        self,
+        problem: Problem,
+        step: Step | None,
+        inner: FoundProblem | None,
+        cause: BaseException | None,
+        covers: bool = False,
+    ) -> None:
         self.problem = problem
         self.step = step
         self.inner = inner
+        self.cause = cause  # the exception of a validator
+        self.covers = covers
 
-    def with_path(self, steps: list[Step]) -> Problem:
-        """Return the problem with its whole path, which begins with these steps."""
+    def place(self, steps: list[Step]) -> list[Step]:
+        """Return the steps to the node that was judged, which begin with these steps."""
         steps = list(steps)
         one: FoundProblem | None = self
         while one is not None:
             if one.step is not None:
                 steps.append(one.step)
             one = one.inner
+        return steps
+
+    def with_path(self, steps: list[Step]) -> Problem:
+        """Return the problem with its whole path, which begins with these steps."""
         problem = self.problem
-        return Problem(Path.of(*steps, *problem.path.steps), problem.code, problem.expected)
+        place = self.place(steps)
+        path = Path.of(*place, *problem.path.steps)
+        loc = (*place, *problem.loc) if problem.message else ()
+        return Problem(path, problem.code, problem.expected, problem.message, loc, problem.is_by_validator)
 
 
 class NodeResult:
@@ -103,18 +127,29 @@ class NodeResult:
         """Whether there is a problem somewhere in the node."""
         return self.is_broken or len(self.found) > 0
 
-    def problems(self) -> list[Problem]:
-        """Return all problems, from the root of the open containers inwards."""
-        problems: list[Problem] = []
+    def cause(self) -> BaseException | None:
+        """Return the exception behind the first problem, if a validator raised one."""
+        found = self.all_found()
+        return found[0][1].cause if found else None
+
+    def all_found(self) -> list[tuple[list[Step], FoundProblem]]:
+        """Return all problems, from the root of the open containers inwards, each with the steps around it."""
+        found: list[tuple[list[Step], FoundProblem]] = []
         steps: list[Step] = []
         inner: NodeResult | None = self
         while isinstance(inner, OpenResult):
             known = inner.known
-            problems += [one.with_path(steps) for one in known.found[: known.found_size]]
+            found += [(steps, one) for one in known.found[: known.found_size]]
+            if known.forgives:
+                return found
             if known.step is not None:
-                steps.append(known.step)
+                steps = [*steps, known.step]
             inner = inner.child
-        return problems if inner is None else problems + [one.with_path(steps) for one in inner.found]
+        return found if inner is None else found + [(steps, one) for one in inner.found]
+
+    def problems(self) -> list[Problem]:
+        """Return all problems with their paths."""
+        return [one.with_path(steps) for steps, one in self.all_found()]
 
 
 @final
@@ -128,6 +163,7 @@ class Known:
     __slots__ = (
         "child_shape",
         "count",
+        "forgives",
         "found",
         "found_size",
         "hides",
@@ -156,6 +192,7 @@ class Known:
         name: object,
         child_shape: Shape | None,
         is_draft: bool,
+        forgives: bool,
     ) -> None:
         self.shape = shape
         self.hides = hides  # the container is shown only when it is complete
@@ -169,6 +206,7 @@ class Known:
         self.step = step  # to the open child
         self.name = name  # of the open child among the values; a ShapeError for a forbidden key
         self.child_shape = child_shape  # None: no child is open, or it is forbidden
+        self.forgives = forgives  # the open child may be wrong: another key may win over it
         self.is_draft = is_draft  # this shape only shows the open container; another one judges it when it closes
 
     def fits(self, node: ContainerNode) -> bool:
@@ -209,7 +247,8 @@ class OpenResult(NodeResult):
         value = self.value
         if not known.hides and not is_same(self.shown_child, shown):
             value = shown_of(known.shape, known.values, known.size, known.name, shown)
-        return OpenResult(value, known.is_broken or child.is_wrong, known, child, shown)
+        is_broken = known.is_broken or (child.is_wrong and not known.forgives)
+        return OpenResult(value, is_broken, known, child, shown)
 
 
 def open_result(result: NodeResult | None) -> OpenResult | None:
@@ -243,10 +282,12 @@ def shown_child(shape: Shape, result: NodeResult) -> object:
     return HIDDEN if isinstance(shape, ArrayShape) and shape.whole_items else result.value
 
 
-def found_problems(error: ShapeError, shape: Shape) -> tuple[FoundProblem, ...]:
+def found_problems(error: ShapeError, shape: Shape, *, covers: bool) -> tuple[FoundProblem, ...]:
     """Return the problems of an error; an error without any counts as one problem."""
     problems = error.problems or (Problem(ROOT, "invalid", shape.expected),)
-    return tuple([FoundProblem(problem, None, None) for problem in problems])
+    return tuple(
+        [FoundProblem(one, None, None, error.causes.get(number), covers) for number, one in enumerate(problems)]
+    )
 
 
 def is_same(one: object, other: object) -> bool:
@@ -261,7 +302,8 @@ def is_same_content(one: object, other: object) -> bool:
         return len(items) == len(others) and all(map(is_same, items, others))
     if one.__class__ is dict and other.__class__ is dict:
         members, more = cast("dict[object, object]", one), cast("dict[object, object]", other)
-        return list(members) == list(more) and all(map(is_same, members.values(), more.values()))
+        same_keys = len(members) == len(more) and all(map(is_same, members, more))
+        return same_keys and all(map(is_same, members.values(), more.values()))
     return False
 
 
@@ -274,6 +316,7 @@ class Builder:
         "child_shape",
         "count",
         "current",
+        "forgives",
         "found",
         "found_size",
         "has_news",
@@ -301,6 +344,7 @@ class Builder:
         self.name: object = None
         self.child_shape: Shape | None = None
         self.opened: NodeResult | None = None  # the result of the open child
+        self.forgives = False  # the child may be wrong: another key may win over it
         self.has_news = False  # the shown value has changed
         if last is not None and (last.known.shape is not shape or not last.known.fits(node)):
             last = None
@@ -355,6 +399,9 @@ class Builder:
                 return failure(shape, ShapeError.of("extra_key", "no such key"))
             self.name = field.name
             item, most = field.shape, shape.max_keys
+            if shape.waiting:
+                waiting = shape.waiting.get(key)
+                self.forgives = waiting is not None and len(waiting.winners) > 0
         else:
             mapping = cast("MapShape", shape)
             item, most, self.name = mapping.item, mapping.max_keys, key
@@ -388,17 +435,19 @@ class Builder:
         value = shown_child(self.shape, result) if result.is_broken else result.value
         if value is HIDDEN and isinstance(self.shape, TupleShape) and self._does_not_fit(result):
             value = None  # or the next items would move to a wrong index
+        held: Held | None = None
+        if isinstance(self.shape, ObjectShape) and self.shape.waiting:
+            held = self._held(child, result)
+            value = value if held is None else held.shown
         # The last value already shows this child if it was open then and looks the same now.
         if not is_same(self.shown_child, value):
             self.has_news = True
         self.shown_child = HIDDEN
         self.count += 1
-        if result.is_wrong:
+        if result.is_wrong and not self.forgives:
             self.is_broken = True
-            for one in result.found:
-                self.found = appended(self.found, self.found_size, FoundProblem(one.problem, self.step, one))
-                self.found_size += 1
-        if value is not HIDDEN:
+            self._find(result.found, cast("Step", self.step))
+        if value is not HIDDEN or held is not None:
             values = self.values
             if isinstance(values, list):
                 self.values = appended(values, self.size, value)
@@ -406,11 +455,93 @@ class Builder:
             else:
                 if self.last is not None and values is self.last.known.values:
                     values = self.values = dict(values)
-                values[self.name] = value
+                values[self.name] = value if held is None else held
+        if isinstance(self.shape, ObjectShape) and self.shape.waiting:
+            self._settle(self.shape)
+
+    def _find(self, found: tuple[FoundProblem, ...], step: Step) -> None:
+        for one in found:
+            self.found = appended(
+                self.found, self.found_size, FoundProblem(one.problem, step, one, one.cause, one.covers)
+            )
+            self.found_size += 1
+
+    # Values that are not final when they close
+
+    def _held(self, child: Node, result: NodeResult) -> Held | None:
+        """Return the child in a `Held` if it waits for other fields, or is wrong so that no other field may use it."""
+        waiting = cast("ObjectShape", self.shape).waiting.get(cast("str", self.step))
+        if result.is_wrong:
+            return Held(child, result, result.value, False)
+        if waiting is None:
+            return None
+        value = result.value
+        if isinstance(value, Held):
+            return value
+        # A validator of a leaf may change it. A container that was shown while it was open stays.
+        is_shown = waiting.judge is None or _shows_open(self.child_shape, child)
+        return Held(child, value, value if is_shown else HIDDEN, True)
+
+    def _settle(self, shape: ObjectShape) -> None:
+        """Judge the values that waited for a field which is there now."""
+        values = cast("dict[str, object]", self.values)
+        for key, waiting in shape.waiting.items():
+            held = values.get(key)
+            if waiting.judge is None or waiting.winners or not isinstance(held, Held) or not held.is_valid:
+                continue
+            if waiting.needs is None or not _are_final(values, waiting.needs):
+                continue
+            self.has_news = True
+            if self.last is not None and values is self.last.known.values:
+                values = dict(values)
+                self.values = cast("dict[object, object]", values)
+            values[key] = self._judged(shape, key, held)
+
+    def _judged(self, shape: ObjectShape, key: str, held: Held) -> object:
+        judge = shape.waiting[key].judge
+        assert judge is not None
+        try:
+            return judge(held, cast("dict[str, object]", self.values))
+        except ShapeError as error:
+            self.is_broken = True
+            self._find(found_problems(error, shape, covers=True), key)
+            return Held(held.node, None, HIDDEN, False)
+
+    def _settle_all(self, shape: ObjectShape) -> None:
+        """At the end of the object, decide which of several keys wins, and judge what could wait until now."""
+        values = dict(cast("dict[str, object]", self.values))
+        self.values = cast("dict[object, object]", values)
+        for key, waiting in shape.waiting.items():
+            held = values.get(key)
+            if not isinstance(held, Held):
+                continue
+            if not values.keys().isdisjoint(waiting.winners):
+                assert shape.extra is not None  # or no key would win over another one
+                self._take_extra(shape.extra, key, held.node)
+            elif not held.is_valid and isinstance(held.value, NodeResult):
+                self.is_broken = True
+                if waiting.winners:
+                    self._find(held.value.found, key)
+            elif held.is_valid and waiting.judge is None:
+                values[key] = held.value
+
+    def _take_extra(self, extra: Shape, key: str, node: Node) -> None:
+        result = resolve_node(extra, node, None)
+        values = cast("dict[str, object]", self.values)
+        values[key] = result.value
+        if result.is_wrong:
+            self.is_broken = True
+            self._find(result.found, key)
+        if result.value is HIDDEN:
+            del values[key]
 
     def _does_not_fit(self, result: NodeResult) -> bool:
         """Return whether a tuple has a place for the child, but the child is wrong, or hidden by a lenient shape."""
-        has_place = self.child_shape is not None and not isinstance(self.child_shape, IgnoredShape)
+        is_ignored = False
+        if isinstance(self.child_shape, IgnoredShape):
+            shape = cast("TupleShape", self.shape)
+            is_ignored = self.count >= len(shape.places)
+        has_place = self.child_shape is not None and not is_ignored
         return has_place and (result.is_wrong or self.shape.is_lenient)
 
     def finish(self) -> NodeResult:
@@ -418,6 +549,8 @@ class Builder:
         return self._make() if self.node.closed else self._show()
 
     def _make(self) -> NodeResult:
+        if isinstance(self.shape, ObjectShape) and self.shape.waiting:
+            self._settle_all(self.shape)
         wrong = tuple(self.found[: self.found_size])
         if not self.is_broken:
             try:
@@ -428,7 +561,7 @@ class Builder:
             except ShapeError as error:
                 if self.shape.is_lenient:
                     return NodeResult(HIDDEN)
-                wrong = found_problems(error, self.shape)
+                wrong = found_problems(error, self.shape, covers=False)
         return NodeResult(self._shown(HIDDEN), wrong, is_broken=True)
 
     def _made(self) -> object:
@@ -439,7 +572,13 @@ class Builder:
             return items if make_list is None else make_list(items)
         members = dict(values)
         if isinstance(shape, ObjectShape):
-            absent = [key for key in shape.required if shape.fields[key].name not in members]
+            absent: list[str] = []
+            for key, names in shape.required:
+                for name in names:
+                    if name in members:
+                        break
+                else:
+                    absent.append(key)
             if absent and not shape.is_lenient:
                 raise ShapeError([Problem(Path(ROOT, key), "missing", "a required key") for key in absent])
             return shape.make(cast("dict[str, object]", members))
@@ -451,7 +590,7 @@ class Builder:
         child: object = HIDDEN
         is_broken = self.is_broken
         if opened is not None:
-            is_broken = is_broken or opened.is_wrong
+            is_broken = is_broken or (opened.is_wrong and not self.forgives)
             child = shown_child(self.shape, opened)
         else:
             self.step = self.name = self.child_shape = None
@@ -469,6 +608,7 @@ class Builder:
             self.name,
             self.child_shape,
             self.is_draft,
+            self.forgives,
         )
         return OpenResult(self._shown(child), is_broken, known, opened, child)
 
@@ -478,9 +618,28 @@ class Builder:
             return HIDDEN
         last = self.last
         is_shown = not self.has_news and is_same(self.shown_child, child)
-        if last is not None and is_shown and (child is HIDDEN or last.known.name == self.name):
+        if last is not None and is_shown and (child is HIDDEN or is_same(last.known.name, self.name)):
             return last.value
         return shown_of(self.shape, self.values, self.size, self.name, child)
+
+
+def _shows_open(shape: Shape | None, node: Node) -> bool:
+    """Return whether this shape shows the parts of a container before it closes."""
+    if shape is None or not isinstance(node, ContainerNode):
+        return False
+    current, is_atomic = chosen(shape, node)
+    if isinstance(current, DeferredShape):
+        return not is_atomic and current.shown is not None
+    return not is_atomic and not isinstance(current, UnionShape)
+
+
+def _are_final(values: dict[str, object], groups: tuple[tuple[str, ...], ...]) -> bool:
+    """Return whether one key of each group is there, with a value that was judged."""
+    for group in groups:
+        there = [key for key in group if key in values and not isinstance(values[key], Held)]
+        if not there:
+            return False
+    return True
 
 
 def begin(shape: Shape, node: Node, last: OpenResult | None, stack: list[Builder]) -> NodeResult | None:
@@ -547,7 +706,7 @@ def failure(shape: Shape, error: ShapeError) -> NodeResult:
     """Return the result of a node that does not fit; a lenient shape hides it instead."""
     if followed(shape).is_lenient:
         return NodeResult(HIDDEN)
-    return NodeResult(HIDDEN, found_problems(error, shape), is_broken=True)
+    return NodeResult(HIDDEN, found_problems(error, shape, covers=True), is_broken=True)
 
 
 @final
@@ -555,28 +714,44 @@ def failure(shape: Shape, error: ShapeError) -> NodeResult:
 class Cache:
     """The work that `resolve` can use again for a later state."""
 
-    __slots__ = ("_is_complete", "_resolution", "_result", "_root", "_shape")
+    __slots__ = ("_context", "_is_complete", "_resolution", "_result", "_root", "_shape")
 
     def __init__(
-        self, shape: Shape, root: Node | None, is_complete: bool, result: NodeResult, resolution: Resolution[object]
+        self,
+        shape: Shape,
+        context: object,
+        root: Node | None,
+        is_complete: bool,
+        result: NodeResult,
+        resolution: Resolution[object],
     ) -> None:
         self._shape = shape
+        self._context = context
         self._root = root
         self._is_complete = is_complete
         self._result = result
         self._resolution = resolution
 
 
-def resolve(shape: Shape, state: ParserState, cache: Cache | None = None) -> tuple[Resolution[object], Cache]:
-    """Resolve `state` for a type, and return the result with a cache for a later state. This is a pure function."""
-    return resolve_tree(shape, state.root, state.is_complete, cache)
+def resolve(
+    shape: Shape, state: ParserState, cache: Cache | None = None, *, context: object = None
+) -> tuple[Resolution[object], Cache]:
+    """Resolve `state` for a type, and return the result with a cache for a later state. This is a pure function.
+
+    Pydantic hands `context` to the validators of the type. A cache is used only with the same shape and context.
+    """
+    return resolve_tree(shape, state.root, state.is_complete, cache, context)
+
+
+CONTEXT: Final[ContextVar[object]] = ContextVar("unspool.typed.context", default=None)
+"""The context for validators, while a tree is resolved."""
 
 
 def resolve_tree(
-    shape: Shape, root: Node | None, is_complete: bool, cache: Cache | None
+    shape: Shape, root: Node | None, is_complete: bool, cache: Cache | None, context: object
 ) -> tuple[Resolution[object], Cache]:
     """Resolve the tree of a state, as `resolve` does."""
-    if cache is not None and cache._shape is not shape:
+    if cache is not None and (cache._shape is not shape or cache._context is not context):
         cache = None
     if cache is not None and root is cache._root:
         if is_complete is cache._is_complete:
@@ -585,7 +760,15 @@ def resolve_tree(
     elif root is None:
         result = NodeResult(HIDDEN)
     else:
-        result = resolve_node(shape, root, None if cache is None else open_result(cache._result))
+        last = None if cache is None else open_result(cache._result)
+        if CONTEXT.get() is context:
+            result = resolve_node(shape, root, last)
+        else:
+            token = CONTEXT.set(context)
+            try:
+                result = resolve_node(shape, root, last)
+            finally:
+                CONTEXT.reset(token)
     value = None if result.value is HIDDEN else result.value
     resolution: Resolution[object]
     if result.is_wrong:
@@ -596,7 +779,35 @@ def resolve_tree(
         resolution = Missing(None, None, shape, root)
     else:
         resolution = Partial(value, None, shape, root)
-    return resolution, Cache(shape, root, is_complete, result, resolution)
+    return resolution, Cache(shape, context, root, is_complete, result, resolution)
+
+
+def reviewed(invalid: Invalid[Any], context: object) -> Invalid[Any]:
+    """Return the outcome with all problems of a complete text, as the library of the type lists them.
+
+    The library judges the whole text once more for that. If it cannot list anything, the outcome stays as it is.
+    """
+    shape, root = invalid._shape, invalid._root
+    if shape.review is None or root is None or not root.closed:
+        return invalid
+    token = CONTEXT.set(context)
+    try:
+        error = shape.review(root)
+    finally:
+        CONTEXT.reset(token)
+    if error is None:
+        return invalid
+    made = invalid_with(invalid.value, list(error.problems), error.causes.get(0), shape, root)
+    made._judged = invalid._judged  # what was complete before stays so
+    return made
+
+
+def invalid_with(
+    value: object, problems: list[Problem], cause: BaseException | None, shape: Shape, root: Node | None
+) -> Invalid[Any]:
+    """Return the outcome with these problems. `cause` is the exception behind the first one."""
+    found = tuple([FoundProblem(one, None, None, None if number else cause) for number, one in enumerate(problems)])
+    return Invalid(value, NodeResult(value, found, is_broken=True), shape, root)
 
 
 def resolve_node(shape: Shape, node: Node, last: OpenResult | None) -> NodeResult:

@@ -17,12 +17,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, final
 
+from .._errors import shown_path
 from .._events import Event, Kind
 from .._grammar.writer import Writer
 from .._native import mypyc_attr
 from .._path import ROOT, Path
+from .._quoting import printable
 from .._tree.nodes import ContainerNode, NumberNode, ObjectNode, StringNode
 
 if TYPE_CHECKING:
@@ -32,12 +34,16 @@ __all__ = [
     "ALL_KINDS",
     "IGNORED",
     "MARKS",
+    "NO_ITEMS",
     "AnyShape",
     "ArrayShape",
     "Atomic",
     "DeferredShape",
+    "EmptyContainers",
     "Field",
+    "Held",
     "IgnoredShape",
+    "KeySearch",
     "LeafShape",
     "MapShape",
     "NotNull",
@@ -48,6 +54,7 @@ __all__ = [
     "ShapeError",
     "TupleShape",
     "UnionShape",
+    "Waiting",
     "WholeItems",
     "asks_for_values",
     "chosen",
@@ -67,19 +74,37 @@ LEAF_KINDS: Final = frozenset({STRING, NUMBER, BOOLEAN, NULL})
 
 
 class Problem(NamedTuple):
-    """One problem: its path, a short code, and the expected value, in words that never quote the text."""
+    """One problem: its path, a short code, and the expected value, in words that never quote the text.
+
+    As a string, it is the path, and the message of a validator or the expected value.
+    """
 
     path: Path
     code: str
     expected: str
+    message: str = ""
+    """The message of the library or of a validator, as it is: it may quote the text. Empty if there was none."""
+    loc: tuple[str | int, ...] = ()
+    """The place as Pydantic names it, which may include the branch of a union. Empty without a message of Pydantic."""
+    is_by_validator: bool = False
+    """The message was written by a validator of the type, and not by the library."""
+
+    def __str__(self) -> str:
+        is_message = self.is_by_validator and self.message
+        words = printable(self.message) if is_message else f"expected {self.expected}"
+        return f"{shown_path(self.path)}: {words}"
 
 
 class ShapeError(Exception):
-    """A value does not fit its shape. The paths of the problems start at the value."""
+    """A value does not fit its shape. The paths of the problems start at the value.
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
+    `causes` are the exceptions that validators raised, by the number of the problem.
+    """
+
+    def __init__(self, problems: Sequence[Problem], causes: Mapping[int, BaseException] | None = None) -> None:
         super().__init__(problems)
         self.problems = tuple(problems)
+        self.causes: Mapping[int, BaseException] = {} if causes is None else causes
 
     @classmethod
     def of(cls, code: str, expected: str, path: Path = ROOT) -> ShapeError:
@@ -102,6 +127,8 @@ class Shape:
         self.expected = expected
         self.is_atomic = is_atomic
         self.is_lenient = is_lenient
+        # For the shape of a whole type: returns all problems of a closed node, as the library lists them.
+        self.review: Callable[[Node], ShapeError | None] | None = None
 
 
 class RefShape(Shape):
@@ -132,7 +159,8 @@ class LeafShape(Shape):
     `make` gets the closed node and returns the value; without it, the value is the plain value of the node. With
     `streams`, an open string is shown as its text so far. `literals` are all the strings that may come, if they are
     known: a text that begins none of them is invalid at once, and with `early` the last possible one is shown before
-    its end. `max_length` makes longer strings invalid before they end.
+    its end. `max_length` makes longer strings invalid before they end. With `is_listed`, only a few values fit, and
+    `make` runs no code of the user's: such a member can tell the branches of a union apart.
     """
 
     def __init__(
@@ -145,15 +173,30 @@ class LeafShape(Shape):
         literals: Mapping[str, object] | None = None,
         early: bool = False,
         max_length: int | None = None,
+        is_listed: bool = False,
         is_lenient: bool = False,
     ) -> None:
         super().__init__(kinds, expected, False, is_lenient)
         self.make = make
+        self.is_listed = is_listed
         self.streams = streams
         self.literals = literals  # each string with its value
         self._sorted = sorted(literals or ())
         self.early = early
         self.max_length = max_length
+
+    def accepts(self, node: Node) -> bool:
+        """Return whether a closed value fits."""
+        if node.kind not in self.kinds:
+            return False
+        if isinstance(node, StringNode) and self.literals is not None:
+            return node.text in self.literals
+        if self.make is not None:
+            try:
+                self.make(node)
+            except ShapeError:
+                return False
+        return True
 
     def literals_from(self, prefix: str) -> list[str]:
         """Return the first two literals with this prefix: more are never needed."""
@@ -171,12 +214,42 @@ class Field(NamedTuple):
     """The object is not shown before this field is."""
 
 
+@final
+class Held:
+    """A closed value that is not final yet: its node, its value if it is valid, and the value that is shown."""
+
+    __slots__ = ("is_valid", "node", "shown", "value")
+
+    def __init__(self, node: Node, value: object, shown: object, is_valid: bool) -> None:
+        self.node = node
+        self.value = value
+        self.shown = shown
+        self.is_valid = is_valid
+
+
+class Waiting(NamedTuple):
+    """Why the value under a key is not final when it closes. Such a value is in a `Held` until it is judged.
+
+    One of `winners` may still come: these keys win over this one. Or a validator asks for the fields before this one:
+    `judge` gets the held value and all values, once there is a value under a key of each group of `needs`. Without
+    `needs`, the value waits for the end of the object.
+    """
+
+    winners: tuple[str, ...] = ()
+    needs: tuple[tuple[str, ...], ...] | None = None
+    judge: Callable[[Held, dict[str, object]], object] | None = None
+
+
 @mypyc_attr(allow_interpreted_subclasses=True)
 class ObjectShape(Shape):
     """An object with fields. `show` makes a half-filled value of the known fields, `make` the whole one.
 
     Both get a dict of the values that are there, by field name. `extra` is the shape of all other keys: `AnyShape` for
     any value, `IGNORED` to leave them out, None to make them invalid. An extra key is its own field name.
+
+    `required` adds fields to those that are marked as required: the keys of each, of which one has to come. `waiting`
+    holds the keys whose values are not final when they close, in the order of the fields; there, each key is its own
+    field name.
     """
 
     def __init__(
@@ -188,6 +261,8 @@ class ObjectShape(Shape):
         extra: Shape | None,
         expected: str = "an object",
         max_keys: int | None = None,
+        required: Sequence[Sequence[str]] = (),
+        waiting: Mapping[str, Waiting] | None = None,
         is_atomic: bool = False,
         is_lenient: bool = False,
     ) -> None:
@@ -202,7 +277,11 @@ class ObjectShape(Shape):
         for key, field in fields.items():
             if field.is_required:
                 first_keys.setdefault(field.name, key)
-        self.required = tuple(first_keys.values())
+        names: dict[str, tuple[str, ...]] = {key: (name,) for name, key in first_keys.items()}
+        names |= {keys[0]: tuple(keys) for keys in required}
+        order = {key: index for index, key in enumerate(fields)}
+        self.required = tuple([(key, names[key]) for key in sorted(names, key=lambda key: order.get(key, 0))])
+        self.waiting = dict(waiting or {})
         self.holding = frozenset([field.name for field in fields.values() if field.holds_back])
 
     def field(self, key: str) -> Field | None:
@@ -365,6 +444,9 @@ class NotNull(Marker):
     __slots__ = ()
 
 
+NO_ITEMS: Final = "WholeItems is for arrays; mark the values of an object with Atomic instead"
+
+
 @mypyc_attr(native_class=False)
 class WholeItems(Marker):
     """Show only complete items of an array: ``Annotated[list[Day], WholeItems]``."""
@@ -380,7 +462,8 @@ class UnionShape(Shape):
     """One of several shapes. Nothing is shown until the branch is decided.
 
     The kind of the value decides if only one branch accepts it. If not, for objects, the value of the `discriminator`
-    key decides as soon as it closes. If not, `make` gets the closed node and judges it as a whole.
+    key decides as soon as it closes. With `by_literals`, a closed member that a branch does not list rules the branch
+    out, and the last branch that is left is decided. If not, `make` gets the closed node and judges it as a whole.
     """
 
     def __init__(
@@ -390,6 +473,7 @@ class UnionShape(Shape):
         *,
         discriminator: str | None = None,
         tags: Mapping[tuple[str, object], Shape] | None = None,
+        by_literals: bool = False,
         expected: str = "one of several",
         is_atomic: bool = False,
         is_lenient: bool = False,
@@ -399,7 +483,10 @@ class UnionShape(Shape):
         self.make = make
         self.discriminator = discriminator
         self.tags: Mapping[tuple[str, object], Shape] = tags or {}  # by kind and value: True is not 1
+        self.by_literals = by_literals
+        self._search = None if discriminator is None else KeySearch(discriminator)
         self._by_kind: dict[str, list[Shape]] = {}
+        self._listed: ListedMembers | None = None
 
     def branches_for(self, kind: str) -> list[Shape]:
         """Return the branches that may accept a value of this kind."""
@@ -415,24 +502,132 @@ class UnionShape(Shape):
             return branches[0]
         if not branches:
             raise ShapeError.of("wrong_kind", self.expected)
+        if self.by_literals and node.kind == OBJECT:
+            return self._last_left(node, branches)
         if self.discriminator is None or node.kind != OBJECT:
             return None
-        tag = first_child(node, self.discriminator)
+        search = cast("KeySearch", self._search)
+        tag = search.child(node)
         if tag is None or not (tag.closed or isinstance(tag, ContainerNode)):
             return None
+        search.forget()
         branch = None if isinstance(tag, ContainerNode) else self.tags.get((tag.kind, tag.value))
         if branch is None:
             raise ShapeError.of("unknown_tag", "a known " + repr(self.discriminator), Path(ROOT, self.discriminator))
         return branch
 
+    def _last_left(self, node: Node, branches: list[Shape]) -> Shape | None:
+        """Return the only branch that the members of an object leave; None if there are several.
 
-def first_child(node: Node, key: str) -> Node | None:
-    """Return the first child under a key: a second one must not change a decision that was made."""
-    assert isinstance(node, ObjectNode)
-    try:
-        return node._items[node._keys.index(key, 0, node._size)]
-    except ValueError:
-        return node._open[0] if node._open_key == key else None
+        The members count in their order, so a later one never changes a decision that was made.
+        """
+        known = self._listed
+        if known is None:
+            known = self._listed = ListedMembers(branches)
+        left = known.owners
+        for key, child in known.children(node):
+            ruled_out = {number for number, leaf in known.by_key[key] if not leaf.accepts(child)}
+            left = {number: owner for number, owner in left.items() if number not in ruled_out}
+            owners = set(left.values())
+            if not owners:
+                raise ShapeError.of("unknown_tag", f"a known {key!r}", Path(ROOT, key))
+            if len(owners) == 1:
+                known.forget()
+                return branches[owners.pop()]
+        return None
+
+
+@final
+class ListedMembers:
+    """The members of the branches of a union that have a few values only.
+
+    Branches of unions inside are branches, too: `owners` has the number of the outer branch for each of them.
+    """
+
+    def __init__(self, branches: list[Shape]) -> None:
+        self.by_key: dict[str, list[tuple[int, LeafShape]]] = {}
+        self.owners: dict[int, int] = {}
+        seen: set[int] = set()
+        to_add = [(owner, branch) for owner, branch in enumerate(branches)]
+        while to_add:
+            owner, branch = to_add.pop()
+            shape = followed(branch)
+            if isinstance(shape, UnionShape) and id(shape) not in seen:
+                seen.add(id(shape))
+                to_add.extend([(owner, inner) for inner in shape.branches_for(OBJECT)])
+                continue
+            number = len(self.owners)
+            self.owners[number] = owner
+            if isinstance(shape, ObjectShape) and not shape.is_lenient:
+                for key, field in shape.fields.items():
+                    leaf = followed(field.shape)
+                    if isinstance(leaf, LeafShape) and leaf.is_listed and key not in shape.waiting:
+                        self.by_key.setdefault(key, []).append((number, leaf))
+        self._searches = [KeySearch(key) for key in self.by_key]
+
+    def forget(self) -> None:
+        """Forget the last text, once a decision is made."""
+        for search in self._searches:
+            search.forget()
+
+    def children(self, node: Node) -> list[tuple[str, Node]]:
+        """Return the first child under each of these keys, in the order of the text: closed ones, and containers."""
+        assert isinstance(node, ObjectNode)
+        places: list[tuple[int, str, Node]] = []
+        for search in self._searches:
+            place = search.place(node)
+            if place >= 0:
+                places.append((place, search.key, node._items[place]))
+            elif node._open_key == search.key and isinstance(node._open[0], ContainerNode):
+                places.append((node._size, search.key, node._open[0]))
+        places.sort(key=_place)
+        return [(key, child) for _, key, child in places]
+
+
+def _place(found: tuple[int, str, Node]) -> int:
+    return found[0]
+
+
+@final
+class KeySearch:
+    """Finds the first child under a key: a second one must not change a decision that was made.
+
+    The states of one text share the list of their keys, which only grows. So a search goes on where the last one ended,
+    and the key may come after very many others.
+    """
+
+    __slots__ = ("_known", "key")
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self._known: tuple[list[str], int] | None = None  # keys, and how many of them are others
+
+    def place(self, node: Node) -> int:
+        """Return the number of the child; -1 if there is none, or only an open one."""
+        assert isinstance(node, ObjectNode)
+        keys, size = node._keys, node._size
+        known = self._known
+        start = known[1] if known is not None and known[0] is keys else 0
+        if start < size:
+            try:
+                place = keys.index(self.key, start, size)
+                self._known = (keys, place)
+                return place
+            except ValueError:
+                self._known = (keys, size)
+        return -1
+
+    def forget(self) -> None:
+        """Forget the last text, once a decision is made."""
+        self._known = None
+
+    def child(self, node: Node) -> Node | None:
+        """Return the child, closed or open."""
+        assert isinstance(node, ObjectNode)
+        place = self.place(node)
+        if place >= 0:
+            return node._items[place]
+        return node._open[0] if node._open_key == self.key else None
 
 
 def kinds_of(shape: Shape) -> frozenset[str]:
@@ -499,6 +694,66 @@ def asks_for_values(shape: Shape) -> bool:
             if isinstance(one, TupleShape):
                 to_ask.extend(one.places)
     return False
+
+
+# Containers that have not begun
+
+
+@final
+class EmptyContainers:
+    """Shows the fields of an object that have not begun as empty, if they are arrays or objects with any keys.
+
+    A field that may also be null, or of another kind, is left out: its kind is not known yet. Each value gets
+    containers of its own.
+    """
+
+    __slots__ = ("_makers", "_shapes")
+
+    def __init__(self, shapes: Mapping[str, Shape]) -> None:
+        self._shapes = shapes  # by field name
+        self._makers: dict[str, Callable[[], object]] | None = None  # references have no target at first
+
+    def added_to(self, there: dict[str, object]) -> dict[str, object]:
+        """Return the fields that are there, and empty containers for others."""
+        makers = self._makers
+        if makers is None:
+            makers = self._makers = {}
+            for name, shape in self._shapes.items():
+                maker = _empty_maker(shape)
+                if maker is not None:
+                    makers[name] = maker
+        filled = dict(there)
+        for name, maker in makers.items():
+            if name not in filled:
+                filled[name] = maker()
+        return filled
+
+
+def _empty_maker(shape: Shape) -> Callable[[], object] | None:
+    current: Shape | None = followed(shape)
+    while isinstance(current, DeferredShape):
+        current = None if current.shown is None else followed(current.shown)
+    if isinstance(current, ArrayShape):
+        show_list = current.show
+        return list if show_list is None else _EmptyShown(show_list, list)
+    if isinstance(current, MapShape):
+        show_map = current.show
+        return dict if show_map is None else _EmptyShown(show_map, dict)
+    return None
+
+
+@final
+class _EmptyShown:
+    """Shows an empty list or dict as the type does."""
+
+    __slots__ = ("_make", "_show")
+
+    def __init__(self, show: Callable[[Any], object], make: Callable[[], object]) -> None:
+        self._show = show
+        self._make = make
+
+    def __call__(self) -> object:
+        return self._show(self._make())
 
 
 # Text

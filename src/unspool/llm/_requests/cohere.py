@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .._calls import ToolCall
 from .._parts import OpaquePart, ReasoningPart, RefusalPart, TextPart
-from .flat import body_of, is_sent, lose_order, lose_part, lose_reasoning, lose_signature, sent_results
+from .calls import object_input
+from .flat import is_sent, lose_order, lose_part, lose_reasoning, lose_signature, sent_results
 from .turn import plain_copy, result_text, taken_record
 
 if TYPE_CHECKING:
@@ -83,11 +84,11 @@ def _result(result: CallResult, text: str) -> object:
 
 def _call(turn: Turn, number: int, call: ToolCall) -> dict[str, Any]:
     native = turn.block(call) or {}
-    arguments = call.arguments if call.arguments.strip() else "{}"
+    arguments = turn.text_of(number, call)
     if call.kind == "builtin":
         turn.lose(number, "opaque", "a tool that its provider defines becomes a function")
     elif call.kind == "custom":
-        arguments = result_text(body_of(turn, number, call))
+        arguments = result_text(object_input(turn, number, call))
     body = {**taken_record(native, "function"), "name": call.name, "arguments": arguments}
     return {"id": turn.id_of(call), "type": "function", "function": body, **native}
 

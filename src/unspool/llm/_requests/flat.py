@@ -5,7 +5,6 @@ A flat message has one text, one list of calls, and little else. Parts that have
 
 from __future__ import annotations
 
-import base64
 from typing import TYPE_CHECKING, Any
 
 from .._parts import FilePart, OpaquePart, ReasoningPart, SourcePart, TextPart, ToolResultPart
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from .turn import CallResult, Turn
 
 __all__ = [
-    "base64_of",
-    "body_of",
     "is_sent",
     "lose_order",
     "lose_part",
@@ -37,14 +34,6 @@ def is_sent(turn: Turn, number: int, call: ToolCall) -> bool:
         turn.lose(number, "incomplete_call", "the call is cut off or invalid")
         return False
     return True
-
-
-def body_of(turn: Turn, number: int, call: ToolCall) -> Any:
-    """Return the arguments of a call for a format that knows functions alone: free text becomes an object."""
-    if call.kind == "custom":
-        turn.lose(number, "custom_input", 'free text becomes the argument "input"')
-        return {"input": call.arguments}
-    return turn.arguments_of(call)
 
 
 def lose_signature(turn: Turn, number: int, part: ToolCall | ReasoningPart) -> None:
@@ -92,9 +81,3 @@ def sent_results(turn: Turn, results: list[CallResult]) -> list[tuple[CallResult
         else:
             turn.lose(None, "incomplete_call", "the call of this result is not sent")
     return sent
-
-
-def base64_of(part: FilePart) -> str | None:
-    """Return the data of a file as base64 text."""
-    data = part.data
-    return base64.b64encode(data).decode("ascii") if isinstance(data, bytes) else data

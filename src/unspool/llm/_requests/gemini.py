@@ -9,18 +9,18 @@ Turns of other providers have no signatures. The first call gets the text that G
 
 from __future__ import annotations
 
-import base64
 from typing import TYPE_CHECKING, Any, Final, cast, final
 
 from .._calls import ToolCall
 from .._parts import FilePart, OpaquePart, ReasoningPart, RefusalPart, SourcePart, TextPart, ToolResultPart
-from .turn import plain_copy, record_in, result_text
+from .calls import object_input
+from .turn import base64_of, plain_copy, record_in, result_text
 
 if TYPE_CHECKING:
     from .._parts import Part
     from .turn import CallResult, Turn
 
-__all__ = ["error_output", "file_content", "object_arguments", "write_results", "write_turn"]
+__all__ = ["error_output", "file_content", "write_results", "write_turn"]
 
 NO_SIGNATURE: Final = "skip_thought_signature_validator"
 """The text that Google documents for calls of other models, in place of a signature."""
@@ -198,7 +198,7 @@ class GeminiTurnWriter:
             return
         if call.signature is not None:
             turn.lose(number, "signature", "the signature of another provider means nothing to Gemini")
-        arguments = object_arguments(turn, number, call)
+        arguments = object_input(turn, number, call)
         named = {"id": call.id} if call.id else {}
         written: dict[str, Any] = {"functionCall": {**named, "name": call.name or "", "args": arguments}}
         if not self._has_call:  # Gemini looks for a signature on the first call of a turn
@@ -247,22 +247,11 @@ def error_output(output: object) -> object:
     return cast("object", output) if isinstance(output, (str, dict)) else result_text(output)
 
 
-def object_arguments(turn: Turn, number: int, call: ToolCall) -> dict[str, Any]:
-    """Return the arguments of another provider's call as an object."""
-    if call.kind == "builtin":
-        turn.lose(number, "opaque", "a tool that its provider defines becomes a function")
-    given: object = call.arguments if call.kind == "custom" else turn.arguments_of(call)
-    if isinstance(given, dict):
-        return cast("dict[str, Any]", given)
-    turn.lose(number, "custom_input", "arguments of Gemini's calls are objects")
-    return {"input": given}
-
-
 def file_content(part: FilePart) -> tuple[str | None, str | None]:
     """Return the media type and the base64 text of a file. The data may be in a "data:" URL."""
     data, url = part.data, part.url
     if data is not None:
-        return part.media_type, data if isinstance(data, str) else base64.b64encode(data).decode("ascii")
+        return part.media_type, base64_of(part)
     if url is not None and url.startswith("data:"):
         head, _, text = url.removeprefix("data:").partition(",")
         if head.endswith(";base64"):

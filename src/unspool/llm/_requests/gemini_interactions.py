@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, cast, final
 
 from .._calls import ToolCall
 from .._parts import FilePart, OpaquePart, ReasoningPart, RefusalPart, SourcePart, TextPart, ToolResultPart
-from .gemini import error_output, file_content, object_arguments
+from .calls import object_input
+from .gemini import error_output, file_content
 from .turn import plain_copy, string_in
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ class StepsWriter:
             return
         if call.signature is not None:
             turn.lose(number, "signature", "the signature of another provider means nothing to Gemini")
-        arguments = object_arguments(turn, number, call)
+        arguments = object_input(turn, number, call)
         self._add({"type": "function_call", "id": turn.id_of(call), "name": call.name or "", "arguments": arguments})
 
     # ---- files and others ----------------------------------------------------------------------------

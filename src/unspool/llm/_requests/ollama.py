@@ -9,17 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from .._calls import ToolCall
 from .._parts import FilePart, ReasoningPart, RefusalPart, TextPart
-from .flat import (
-    base64_of,
-    body_of,
-    is_sent,
-    lose_order,
-    lose_part,
-    lose_reasoning,
-    lose_signature,
-    sent_results,
-)
-from .turn import taken_record
+from .calls import object_input
+from .flat import is_sent, lose_order, lose_part, lose_reasoning, lose_signature, sent_results
+from .turn import base64_of, taken_record
 
 if TYPE_CHECKING:
     from .turn import CallResult, Turn
@@ -81,9 +73,7 @@ def write_results(turn: Turn, results: list[CallResult]) -> list[dict[str, Any]]
 
 def _call(turn: Turn, number: int, call: ToolCall) -> dict[str, Any]:
     native = turn.block(call) or {}
-    if call.kind == "builtin":
-        turn.lose(number, "opaque", "a tool that its provider defines becomes a function")
-    body = {**taken_record(native, "function"), "name": call.name, "arguments": body_of(turn, number, call)}
+    body = {**taken_record(native, "function"), "name": call.name, "arguments": object_input(turn, number, call)}
     return {**({"id": call.id} if call.id else {}), "function": body, **native}
 
 

@@ -14,15 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from .._calls import ToolCall
 from .._parts import FilePart, OpaquePart, ReasoningPart, RefusalPart, TextPart
-from .flat import (
-    base64_of,
-    is_sent,
-    lose_order,
-    lose_part,
-    lose_signature,
-    sent_results,
-)
-from .turn import taken_record
+from .flat import is_sent, lose_order, lose_part, lose_signature, sent_results
+from .turn import base64_of, taken_record
 
 if TYPE_CHECKING:
     from .._parts import Part
@@ -96,7 +89,7 @@ class _Message:
             return {"id": turn.id_of(call), "type": "custom", "custom": body, **native}
         if call.kind == "builtin":
             turn.lose(number, "opaque", "a tool that its provider defines becomes a function")
-        arguments = call.arguments if call.arguments.strip() else "{}"
+        arguments = turn.text_of(number, call)
         body = {**taken_record(native, "function"), "name": call.name, "arguments": arguments}
         return {"id": turn.id_of(call), "type": "function", "function": body, **native}
 

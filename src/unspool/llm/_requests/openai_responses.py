@@ -29,8 +29,7 @@ from typing import TYPE_CHECKING, Any, Final, cast, final
 
 from .._calls import ToolCall
 from .._parts import FilePart, ReasoningPart, RefusalPart, SourcePart, TextPart, ToolResultPart, native_in
-from .flat import base64_of
-from .turn import plain_copy, result_text, string_in
+from .turn import base64_of, plain_copy, result_text, string_in
 
 if TYPE_CHECKING:
     from .._parts import Citation, Part
@@ -255,7 +254,7 @@ def _call(turn: Turn, number: int, call: ToolCall, native: dict[str, Any] | None
         return None
     if native is not None and kind is not None:
         if kind in WRITTEN and WRITTEN[kind] not in native:
-            native[WRITTEN[kind]] = call.arguments
+            native[WRITTEN[kind]] = turn.text_of(number, call) if call.repairs else call.arguments
         return native
     if call.kind == "server":
         turn.lose(number, "server_call", "another provider has run the call")
@@ -267,7 +266,7 @@ def _call(turn: Turn, number: int, call: ToolCall, native: dict[str, Any] | None
         turn.lose(number, "id_changed", f"an id has at most {MAX_ID} characters")
     if call.kind == "custom":
         return {"type": "custom_tool_call", "call_id": call_id, "name": call.name, "input": call.arguments}
-    arguments = call.arguments if call.arguments.strip() else "{}"
+    arguments = turn.text_of(number, call)
     return {"type": "function_call", "call_id": call_id, "name": call.name, "arguments": arguments}
 
 

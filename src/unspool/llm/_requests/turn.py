@@ -7,6 +7,7 @@ reports everything that it leaves out or changes with `lose`.
 
 from __future__ import annotations
 
+import base64
 import copy
 import json
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ from .._parts import native_in
 
 if TYPE_CHECKING:
     from .._deltas import FinishReason
-    from .._parts import Part
+    from .._parts import FilePart, Part
 
 __all__ = [
     "CallResult",
@@ -27,6 +28,7 @@ __all__ = [
     "Lost",
     "RequestWriter",
     "Turn",
+    "base64_of",
     "call_results",
     "plain_copy",
     "record_in",
@@ -47,18 +49,22 @@ Lost = Literal[
     "file",
     "opaque",
     "custom_input",
+    "broken_arguments",
     "id_changed",
     "incomplete_call",
     "incomplete_part",
     "empty_text",
     "refusal_as_text",
     "order",
+    "replaced",
+    "finish_reason",
+    "usage",
 ]
-"""What a request leaves out or changes. A closed set."""
+"""What a request or an encoder leaves out or changes. A closed set."""
 
 
 class Loss(NamedTuple):
-    """Something of a message that a request has no place for: the number of its part, what it is, and why."""
+    """Something of a message that a request or a target has no place for: its part, what it is, and why."""
 
     part: int | None
     what: Lost
@@ -113,6 +119,17 @@ class Turn:
         """Return the id of a call. A call without an id gets one made from its index."""
         return call.id or self._ids.get(call.index, f"call_{call.index}")
 
+    def text_of(self, number: int, call: ToolCall) -> str:
+        """Return the text of the arguments as it came: as strict JSON if it was repaired, an empty object if empty."""
+        text = call.arguments
+        if not text.strip():
+            return "{}"
+        value = plain_arguments(call) if call.repairs else MISSING
+        if value is MISSING:
+            return text
+        self.lose(number, "broken_arguments", "providers expect JSON, so the repaired value is written")
+        return json.dumps(value, ensure_ascii=False, default=str)
+
     @staticmethod
     def arguments_of(call: ToolCall) -> Any:
         """Return the arguments of a call as a plain value: an empty object if there are none."""
@@ -120,10 +137,12 @@ class Turn:
         if not text.strip():
             return {}
         try:
-            return json.loads(text)
+            value: object = json.loads(text)
         except (ValueError, RecursionError):  # the options of the message may allow more than JSON
+            value = MISSING
+        if value is MISSING or isinstance(value, str):  # a string may hold the arguments
             value = plain_arguments(call)
-            return {} if value is MISSING else copy.deepcopy(value)
+        return {} if value is MISSING else copy.deepcopy(value)
 
 
 class RequestWriter(Protocol):
@@ -165,6 +184,12 @@ def taken_record(native: dict[str, Any], name: str) -> dict[str, Any]:
 def result_text(output: object) -> str:
     """Return the output of a tool as text: a text as it is, another value as JSON."""
     return output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, default=str)
+
+
+def base64_of(part: FilePart) -> str | None:
+    """Return the data of a file as base64 text."""
+    data = part.data
+    return base64.b64encode(data).decode("ascii") if isinstance(data, bytes) else data
 
 
 def call_results(calls: tuple[ToolCall, ...], outputs: Mapping[Any, object]) -> list[CallResult]:

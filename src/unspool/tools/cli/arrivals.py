@@ -18,7 +18,7 @@ from io import FileIO
 from pathlib import Path
 from time import monotonic
 from time import sleep as wait
-from typing import TYPE_CHECKING, Final, cast, final
+from typing import TYPE_CHECKING, Final, Literal, cast, final
 
 from ..._errors import UnspoolError
 from ..viewer.inputs import CUT, InputDecoder
@@ -68,6 +68,7 @@ class Input:
     format: str | None = None
     cut: int | None = None
     block: int = BLOCK  # bytes per read
+    repair: Literal["none", "spelling", "guess"] = "none"
 
     @property
     def sample(self) -> str | None:
@@ -129,6 +130,7 @@ class Input:
             is_live=self.is_live,
             config=config,
             snapshots=snapshots,
+            repair=self.repair,
         )
 
 

@@ -3,7 +3,8 @@
 Most inputs have one text. A provider's stream has several: the answer, the reasoning, the arguments of each call.
 
 - `Lanes` sends each piece to the lane of its text, and decides whether that text is JSON. Prose is not parsed.
-- A `TextStage` parses one text and makes lines of it: `EventLines`, `ValueLines`, `PatchLines`.
+- A `TextStage` parses one text and makes lines of it: `EventLines`, `ValueLines`, `PatchLines`. Lines are made one by
+  one while they are written: each has a whole path, so all lines of one fragment could be far larger than the fragment.
 - `TextValidator` validates one text against a schema while it arrives.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, ClassVar, Final, final
 
 from ..._errors import JSONSyntaxError, Position, UnspoolError
@@ -25,11 +27,12 @@ from ...typed._outcome import Invalid, InvalidError
 from ..viewer.tracks import BEGINNINGS, CLOSINGS, STARTS, Nature, nature_of, told_by
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ..._events import Event
     from ..._options import Options
     from ..._path import Path, Step
+    from ..._repairs import Repair
     from ..._state import ParserState
     from ...llm._message import MessageState
     from ...select import Pattern
@@ -43,6 +46,7 @@ Line = dict[str, Any]
 """A line before it is written."""
 
 WITHOUT_VALUE: Final = STARTS | CLOSINGS
+MAX_OPERATIONS: Final = 1_000  # in one line: each has a whole path
 
 
 # Which texts are JSON.
@@ -102,23 +106,23 @@ class Lanes:
         self._only = only
         self.lanes: dict[str, Lane] = {}
 
-    def take(self, piece: TrackPiece, message: MessageState | None = None) -> list[Line]:
-        """Take a piece of a text; return its lines."""
+    def take(self, piece: TrackPiece, message: MessageState | None = None) -> Iterable[Line]:
+        """Take a piece of a text; return its lines, to be used before the next call."""
         name = piece.track
         if self._only is not None and name != self._only:
             return []
         lane = self.lanes.get(name) or self._lane(name, message)
-        lines: list[Line] = []
+        first: tuple[Line, ...] = ()
         if piece.restarts:
-            lines += () if lane.stage is None else lane.stage.RESTART
+            first = () if lane.stage is None else lane.stage.RESTART
             lane.restart()
-        return lines + self._read(lane, lane.opened_by(piece.fragment))
+        return chain(first, self._read(lane, lane.opened_by(piece.fragment)))
 
     def _lane(self, name: str, message: MessageState | None) -> Lane:
         lane = self.lanes[name] = Lane(name, nature_of(name, message, extract=self._extract))
         return lane
 
-    def _read(self, lane: Lane, fragment: str | bytes) -> list[Line]:
+    def _read(self, lane: Lane, fragment: str | bytes) -> Iterable[Line]:
         if not fragment:
             return []
         if lane.stage is None:
@@ -130,11 +134,11 @@ class Lanes:
         lane = self._lane(name, None)
         lane.stage = self._make(lane)
 
-    def settle(self) -> list[tuple[str, list[Line]]]:
+    def settle(self) -> list[tuple[str, Iterable[Line]]]:
         """Decide what the undecided texts are, now that no more text arrives; return their lines by name."""
         return [(lane.name, self._read(lane, lane.opened_by_the_end())) for lane in self.lanes.values()]
 
-    def close(self) -> list[tuple[str, list[Line]]]:
+    def close(self) -> list[tuple[str, Iterable[Line]]]:
         """End all texts; return their last lines by name."""
         settled = self.settle()
         return settled + [(name, stage.close()) for name, stage in self._stages()]
@@ -174,6 +178,11 @@ class TextValidator:
     def feed(self, fragment: str | bytes) -> None:
         """Validate one more fragment."""
         self._move_to(parse_chunk(self._state, fragment))
+
+    @property
+    def repairs(self) -> tuple[Repair, ...]:
+        """The repairs of the text so far."""
+        return self._state.repairs
 
     def close(self) -> None:
         """Validate the end of the text."""
@@ -233,15 +242,15 @@ class TextStage(ABC):
         self.fault: UnspoolError | None = None
         self._validator = validator
 
-    def feed(self, fragment: str | bytes) -> list[Line]:
-        """Take one more fragment; return its lines."""
+    def feed(self, fragment: str | bytes) -> Iterable[Line]:
+        """Take one more fragment; return its lines, to be used before the next call."""
         if self.fault is not None:
             return []
         lines = self._read(fragment)
         self._validate(fragment)
         return lines
 
-    def close(self) -> list[Line]:
+    def close(self) -> Iterable[Line]:
         """End the text; return its last lines."""
         if self.fault is not None:
             return []
@@ -250,10 +259,10 @@ class TextStage(ABC):
         return lines
 
     @abstractmethod
-    def _read(self, fragment: str | bytes) -> list[Line]: ...
+    def _read(self, fragment: str | bytes) -> Iterable[Line]: ...
 
     @abstractmethod
-    def _finish(self) -> list[Line]: ...
+    def _finish(self) -> Iterable[Line]: ...
 
     def _validate(self, fragment: str | bytes | None) -> None:
         if self._validator is None or (self.fault is not None and fragment is not None):
@@ -288,25 +297,25 @@ class EventLines(TextStage):
         self._path: Path | None = None  # of the last event; consecutive events often share it
         self._spelled = ""
 
-    def _read(self, fragment: str | bytes) -> list[Line]:
-        return self._lines(self._parser.feed(fragment))
+    def _read(self, fragment: str | bytes) -> Iterable[Line]:
+        return self._checked(self._parser.feed(fragment))
 
-    def _finish(self) -> list[Line]:
-        return self._lines(self._parser.close())
+    def _finish(self) -> Iterable[Line]:
+        return self._checked(self._parser.close())
 
-    def _lines(self, events: list[Event]) -> list[Line]:
-        lines: list[Line] = []
+    def _checked(self, events: list[Event]) -> Iterable[Line]:
+        self.fault = self._parser.error
+        return self._lines(events)
+
+    def _lines(self, events: list[Event]) -> Iterator[Line]:
         for event in events:
             if self._document is not None and _begins_document(event):
                 self._document += 1
-            if isinstance(event.value, JSONSyntaxError):
-                self.fault = event.value
             if self._selector is None or self._selector.selects(event):
                 if event.path is not self._path:
                     self._path, self._spelled = event.path, str(event.path)
                 line = _event_line(event, self._spelled)
-                lines.append(line if self._document is None else {"document": max(self._document, 0), **line})
-        return lines
+                yield line if self._document is None else {"document": max(self._document, 0), **line}
 
 
 def _begins_document(event: Event) -> bool:
@@ -342,7 +351,7 @@ class ValueLines(TextStage):
         # Selected values are written at once, so the value may grow in place. The events say which of them changed.
         self._parser = ValueParser(options, live=select is not None, extract=extract)
         self._events = None if select is None else FragmentParser(options, extract=extract)
-        self._changed = None if select is None else _ChangedValues(select, is_counting=options.multiple)
+        self._changed = None if select is None else _ChangedValues(select, is_counting=options.multiple is not False)
         self._news = News(self._parser)
         self._every = every
 
@@ -351,21 +360,21 @@ class ValueLines(TextStage):
         """The value so far."""
         return self._parser.value
 
-    def _read(self, fragment: str | bytes) -> list[Line]:
+    def _read(self, fragment: str | bytes) -> Iterable[Line]:
         try:
             self._parser.feed(fragment)
         except JSONSyntaxError as error:
             self.fault = error
         return self._lines(self._every, None if self._events is None else self._events.feed(fragment))
 
-    def _finish(self) -> list[Line]:
+    def _finish(self) -> Iterable[Line]:
         try:
             self._parser.close()
         except JSONSyntaxError as error:
             self.fault = error
         return self._lines(False, None if self._events is None else self._events.close())
 
-    def _lines(self, every: bool, events: list[Event] | None) -> list[Line]:
+    def _lines(self, every: bool, events: list[Event] | None) -> Iterable[Line]:
         if events is not None and self._changed is not None:
             documents = list(self._parser.finished)
             if self._parser.value is not MISSING and not (documents and self._parser.is_complete):
@@ -383,7 +392,7 @@ class _ChangedValues:
         self._selector = Selector(pattern)
         self._document = -1 if is_counting else None
 
-    def lines(self, events: list[Event], documents: Sequence[object]) -> list[Line]:
+    def lines(self, events: list[Event], documents: Sequence[object]) -> Iterator[Line]:
         """Return the current values of the selected paths that the events touch."""
         changed: list[tuple[Line, dict[tuple[Step, ...], Path]]] = []
         for event in events:
@@ -395,10 +404,9 @@ class _ChangedValues:
             if event.kind is not Kind.ERROR and self._selector.selects(event):
                 for path in self._selected(event.path):
                     changed[-1][1][path.steps] = path
-        lines: list[Line] = []
         for (prefix, paths), document in zip(changed, documents, strict=False):
-            lines += [{**prefix, "path": str(path), "value": _at(document, steps)} for steps, path in paths.items()]
-        return lines
+            for steps, path in paths.items():
+                yield {**prefix, "path": str(path), "value": _at(document, steps)}
 
     def _selected(self, path: Path) -> list[Path]:
         """Return the selected paths among this one and its parents, the outermost first."""
@@ -419,7 +427,7 @@ def _at(value: Any, steps: tuple[Step, ...]) -> Any:
 
 @final
 class PatchLines(TextStage):
-    """The patch operations, one line per fragment that changes something."""
+    """The patch operations, one line per fragment that changes something. Very long patches take several lines."""
 
     def __init__(
         self, options: Options, validator: TextValidator | None, *, extract: bool = False, append: bool = True
@@ -428,14 +436,17 @@ class PatchLines(TextStage):
         self._parser = FragmentParser(options, extract=extract)
         self._patcher = Patcher(append)
 
-    def _read(self, fragment: str | bytes) -> list[Line]:
-        return self._lines(self._parser.feed(fragment))
+    def _read(self, fragment: str | bytes) -> Iterable[Line]:
+        return self._checked(self._parser.feed(fragment))
 
-    def _finish(self) -> list[Line]:
-        return self._lines(self._parser.close())
+    def _finish(self) -> Iterable[Line]:
+        return self._checked(self._parser.close())
 
-    def _lines(self, events: list[Event]) -> list[Line]:
-        if self._parser.error is not None:
-            self.fault = self._parser.error
-        operations = self._patcher.ops(events)
-        return [{"patch": operations}] if operations else []
+    def _checked(self, events: list[Event]) -> Iterable[Line]:
+        self.fault = self._parser.error
+        return self._lines(events)
+
+    def _lines(self, events: list[Event]) -> Iterator[Line]:
+        operations = self._patcher._each(events)
+        while portion := list(islice(operations, MAX_OPERATIONS)):
+            yield {"patch": portion}

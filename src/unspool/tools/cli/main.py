@@ -11,9 +11,11 @@ from ..._errors import UnspoolError
 from ..._version import __version__
 from .commands.check import check
 from .commands.chunk import chunk
+from .commands.gateway import gateway
 from .commands.message import message
 from .commands.profile import profile
 from .commands.recording import record, replay
+from .commands.repair import repair
 from .commands.steps import events, patch, values
 from .commands.studio import studio
 from .commands.watch import watch
@@ -40,8 +42,10 @@ COMMANDS: Final[dict[Callable[..., None], str]] = {
     chunk: "Turn snapshots into fragments of text.",
     message: "Turn a provider's chunks into messages.",
     check: "Check that input is complete and valid.",
+    repair: "Turn broken JSON into strict JSON.",
     record: "Record input with its timing.",
     replay: "Play a recording, also as a server.",
+    gateway: "Serve a provider's stream to clients of OpenAI and Anthropic.",
     profile: "Show when each field became usable.",
     studio: "Show a stream in the browser.",
 }

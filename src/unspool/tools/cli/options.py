@@ -6,8 +6,9 @@ import importlib
 import json
 import os
 import sys
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -31,12 +32,15 @@ __all__ = [
     "File",
     "Format",
     "Kind",
+    "RepairLevel",
+    "Repairing",
     "Schema",
     "Select",
     "Times",
     "Tools",
     "checked_file",
     "config_for",
+    "level_of",
     "load_json",
     "load_pattern",
     "load_schema",
@@ -100,6 +104,27 @@ Tools = Annotated[
 ]
 
 
+class RepairLevel(StrEnum):
+    """What to repair."""
+
+    SPELLING = "spelling"
+    GUESS = "guess"
+
+
+Repairing = Annotated[
+    RepairLevel | None,
+    typer.Option(
+        "--repair",
+        help="Read broken JSON: 'spelling' if it can mean one thing only, 'guess' also where something is missing.",
+    ),
+]
+
+
+def level_of(repair: RepairLevel | None) -> Literal["none", "spelling", "guess"]:
+    """Return the option of the parser for --repair."""
+    return "none" if repair is None else "spelling" if repair is RepairLevel.SPELLING else "guess"
+
+
 def load_pattern(select: str | None) -> Pattern | None:
     """Compile the pattern of --select."""
     return None if select is None else compile_pattern(select)
@@ -119,9 +144,14 @@ def load_schema(name: str | None) -> Resolver[Any] | None:
         raise UsageError(f"{name}: {error}") from None
 
 
-def config_for(answer: Resolver[Any] | None, tools: list[str] | None, extract: bool) -> Config:
+def config_for(
+    answer: Resolver[Any] | None,
+    tools: list[str] | None,
+    extract: bool,
+    repair: Literal["none", "spelling", "guess"] = "none",
+) -> Config:
     """Return the configuration for reading a message: the schema of the answer, and those of --tool."""
-    return Config(answer, tools=_load_tools(tools or []), extract=extract and answer is not None)
+    return Config(answer, tools=_load_tools(tools or []), extract=extract and answer is not None, repair=repair)
 
 
 def _load_tools(named: list[str]) -> dict[str, object]:

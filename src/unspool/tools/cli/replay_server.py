@@ -7,7 +7,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 import socket
 import sys
 import threading
@@ -16,6 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
 from itertools import islice
 from socketserver import TCPServer
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, final
 from urllib.parse import parse_qs, urlsplit
 
@@ -30,13 +33,21 @@ if TYPE_CHECKING:
 
 __all__ = ["Refusal", "ReplayServer", "asked_format", "error_body", "is_loopback", "refusal_of", "variables"]
 
-PATIENCE: Final = 30.0  # seconds that a client may take for the next bytes, in either direction
+PATIENCE: Final = 30.0  # seconds that a client may take to accept the next bytes
+REQUEST: Final = 15.0  # seconds for a whole request, head and body
 MAX_CONNECTIONS: Final = 64
 MAX_REQUEST: Final = 1024 * 1024  # bytes
 MAX_DISCARDED: Final = 16 * MAX_REQUEST  # bytes read before a refusal: clients read the answer after they have sent all
 BLOCK: Final = 64 * 1024
 TICK: Final = 0.05  # seconds between two checks whether the last request has been served
-FULL: Final = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+QUIET: Final = 60.0  # seconds between two lines about faults
+NO_SNIFFING: Final = ("X-Content-Type-Options", "nosniff")
+FULL: Final = (
+    b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nX-Content-Type-Options: nosniff\r\n"
+    b"Content-Length: 0\r\nConnection: close\r\n\r\n"
+)
+HOST: Final = re.compile(r"(\[[0-9a-f:.]+\]|[0-9a-z._-]+)(?::[0-9]{1,5})?", re.ASCII | re.IGNORECASE)
+"""A Host header has a name or an address, maybe a port, and nothing else."""
 
 
 # What clients ask for.
@@ -182,6 +193,12 @@ def is_loopback(name: str | None) -> bool:
         return False
 
 
+def _named_host(headers: list[str]) -> str | None:
+    """Return the name in the only Host header, or None if there is another number of them, or anything else in it."""
+    found = HOST.fullmatch(headers[0]) if len(headers) == 1 else None
+    return None if found is None else found[1].strip("[]")
+
+
 def _host_of(location: str) -> str | None:
     try:
         return urlsplit(location).hostname
@@ -220,6 +237,8 @@ class ReplayServer(ThreadingHTTPServer):
         self._unfinished = times
         self._lock: Final = threading.Lock()
         self._places: Final = threading.BoundedSemaphore(MAX_CONNECTIONS)
+        self._told = -QUIET  # when the last fault was reported
+        self._untold = 0
         self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         try:
             super().__init__(address, _Request)
@@ -283,10 +302,42 @@ class ReplayServer(ThreadingHTTPServer):
             self.shutdown()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore clients that disconnect; report any other error."""
+        """Ignore clients that disconnect; report any other error, one a minute."""
         fault = sys.exception()
-        if not isinstance(fault, (ConnectionError, TimeoutError)):
-            complain(f"{type(fault).__name__}: {fault}")
+        if isinstance(fault, (ConnectionError, TimeoutError)):
+            return
+        with self._lock:
+            now = monotonic()
+            if now - self._told < QUIET:
+                self._untold += 1
+                return
+            more = f" (and {self._untold:,} more faults)" if self._untold else ""
+            self._told, self._untold = now, 0
+        complain(f"{type(fault).__name__}: {fault}{more}")
+
+
+@final
+class _Arriving(io.RawIOBase):
+    """The bytes of a request. All of them have to arrive by the deadline, however small the pieces are."""
+
+    def __init__(self, connection: socket.socket, deadline: float) -> None:
+        self._connection = connection
+        self._deadline = deadline
+
+    def readable(self) -> bool:
+        """Whether bytes can be read: always."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read what has arrived. Raises `TimeoutError` at the deadline."""
+        left = self._deadline - monotonic()
+        if left <= 0:
+            raise TimeoutError("the request did not arrive in time")
+        self._connection.settimeout(left)
+        try:
+            return self._connection.recv_into(buffer)
+        finally:
+            self._connection.settimeout(PATIENCE)
 
 
 @final
@@ -294,8 +345,20 @@ class _Request(BaseHTTPRequestHandler):
     """One request."""
 
     protocol_version = "HTTP/1.1"
+    default_request_version = "HTTP/1.0"  # answers in the style of HTTP/0.9 would have no headers
     timeout = PATIENCE
     disable_nagle_algorithm = True
+    seconds = REQUEST
+
+    def setup(self) -> None:
+        """Read the request with a deadline for all of it."""
+        super().setup()
+        self.rfile = io.BufferedReader(_Arriving(self.connection, monotonic() + self.seconds))
+
+    def end_headers(self) -> None:
+        """End the head of any answer, those of the base class included."""
+        self.send_header(*NO_SNIFFING)
+        super().end_headers()
 
     @property
     def replay(self) -> ReplayServer:
@@ -341,11 +404,12 @@ class _Request(BaseHTTPRequestHandler):
         A web page of another site can send requests here, even under a host name of its own that points to loopback.
         Its Origin or Host gives it away.
         """
+        host = _named_host(self.headers.get_all("Host", []))
         if self.replay.is_open:
-            return True
+            return host is not None
         origin = self.headers.get("Origin")
         is_own = origin is None or is_loopback(_host_of(origin))
-        return is_own and is_loopback(_host_of(f"//{self.headers.get('Host', '')}"))
+        return is_own and is_loopback(host)
 
     def _body(self) -> bytes | Refusal:
         given = self.headers.get("Content-Length", "0")
@@ -387,7 +451,6 @@ class _Request(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
-        self.send_header("X-Content-Type-Options", "nosniff")
         self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(body)

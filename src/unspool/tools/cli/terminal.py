@@ -60,6 +60,7 @@ __all__ = [
     "recording_progress",
     "shown",
     "standard_output",
+    "writable",
     "write_line",
     "write_lines",
     "write_text",
@@ -92,7 +93,7 @@ class UsageError(UnspoolError):
 class EmptyError(UnspoolError):
     """The input is empty."""
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         return NOTHING
 
 
@@ -214,8 +215,10 @@ def write_line(value: object) -> None:
 
 
 def write_lines(values: Iterable[object]) -> None:
-    """Write several lines like `write_line`, with one flush."""
-    write_text("".join([AS_LINE(value) + "\n" for value in values]))
+    """Write several lines like `write_line`, one by one, with one flush."""
+    for value in values:
+        sys.stdout.write(AS_LINE(value) + "\n")
+    sys.stdout.flush()
 
 
 def write_text(text: str) -> None:
@@ -223,6 +226,23 @@ def write_text(text: str) -> None:
     if text:
         sys.stdout.write(text)
         sys.stdout.flush()
+
+
+def writable(fragment: str) -> str:
+    """Return the text with JSON escapes for characters that the terminal or its encoding does not support."""
+    if not sys.stdout.isatty():
+        try:
+            fragment.encode(sys.stdout.encoding or "utf-8")
+        except UnicodeEncodeError:
+            pass
+        else:
+            return fragment
+    return "".join([character if shown(character) == character else _escaped(character) for character in fragment])
+
+
+def _escaped(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    return "".join([f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4)])
 
 
 def standard_output() -> io.FileIO:

@@ -59,12 +59,17 @@ class Studio:
     """The sessions, their followers, and the application that serves both."""
 
     def __init__(
-        self, door: Door, settings: Settings | None = None, abort: Callable[[Scope], None] = lambda _: None
+        self,
+        door: Door,
+        settings: Settings | None = None,
+        abort: Callable[[Scope], None] = lambda _: None,
+        admit: Callable[[Scope], None] = lambda _: None,
     ) -> None:
         self.settings: Final = settings or Settings()
         self.sessions: Final = Sessions(self.settings)
         self.followers: Final = Followers(abort)
         self._uploads = asyncio.Semaphore(self.settings.uploads)
+        self._small_uploads = asyncio.Semaphore(self.settings.uploads)
         self.opened: str | None = None
         """The id of the session that was opened on the command line."""
         self._static = {entry.name: entry for entry in (files(__package__ or "") / "static").iterdir()}
@@ -87,7 +92,7 @@ class Studio:
         }
         inner = Starlette(routes=routes, exception_handlers=handlers)
         inner.router.redirect_slashes = False
-        self.app: Final = Guard(inner, door, self.settings)
+        self.app: Final = Guard(inner, door, self.settings, admit)
 
     async def open(self, order: Order) -> Entry:
         """Create a session."""
@@ -138,7 +143,7 @@ class Studio:
         media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if media not in (UPLOAD, "application/json"):
             raise HTTPException(415, f"the body must be application/json or {UPLOAD}")
-        async with self._uploads:
+        async with self._places(request):
             body = await request.body()
             if media == UPLOAD:
                 order = upload_of(body, request.query_params)
@@ -154,7 +159,7 @@ class Studio:
 
     async def _demand(self, request: Request) -> Response:
         entry = self._entry(request)
-        async with self._uploads:
+        async with self._places(request):
             schema = schema_of(await asyncio.to_thread(json_object, await request.body()))
             await asyncio.to_thread(entry.session.demand, schema)
         await self.sessions.renew(entry, with_waterfall=False)
@@ -179,6 +184,12 @@ class Studio:
             return Response(media_type=EventStream.media_type)
         last = last_event_id(request.headers.get("last-event-id"))
         return EventStream(entry, last, self.followers, self.settings)
+
+    def _places(self, request: Request) -> asyncio.Semaphore:
+        """Return the places for a body of this size. A body that does not tell its size counts as a large one."""
+        length = request.headers.get("content-length", "")
+        is_small = length.isascii() and length.isdigit() and len(length) <= 12 and int(length) <= self.settings.small
+        return self._small_uploads if is_small else self._uploads
 
     def _entry(self, request: Request) -> Entry:
         entry = self.sessions.find(request.path_params["id"])

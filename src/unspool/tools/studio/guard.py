@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
+import re
 import secrets
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final, final
@@ -20,6 +22,8 @@ from urllib.parse import parse_qs
 from starlette.exceptions import HTTPException
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from .settings import Settings
@@ -42,6 +46,9 @@ HEADERS: Final = (
 )
 """The headers of every response."""
 
+HOST: Final = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[0-9a-z._-]+)(?::(?P<port>[0-9]{1,5}))?", re.ASCII)
+"""A Host header has a name or an address, maybe a port, and nothing else: no user, no path, no zone."""
+LOGGER: Final = logging.getLogger(__name__)
 SAFE_METHODS: Final = ("GET", "HEAD")
 OWN_PAGE: Final = ("same-origin", "none")  # Sec-Fetch-Site; "none" means typed by the user
 MARK: Final = b"x-unspool"
@@ -76,11 +83,10 @@ class Door:
 
     def knows(self, host: str) -> bool:
         """Whether a Host header names this server."""
-        name, colon, port = host.lower().rpartition(":")
-        if not colon or port.endswith("]"):
-            name, port = host.lower(), "80"
-        if port != str(self.port):
+        parts = HOST.fullmatch(host.lower())
+        if parts is None or (parts["port"] or "80") != str(self.port):
             return False
+        name = parts["name"]
         return name in self._names or (self.is_everywhere and (name in LOOPBACK or _is_address(name.strip("[]"))))
 
     def opens_for(self, cookies: str) -> bool:
@@ -120,10 +126,13 @@ def _is_loopback(host: str) -> bool:
 class Guard:
     """The outermost layer of the application."""
 
-    def __init__(self, app: ASGIApp, door: Door, settings: Settings) -> None:
+    def __init__(
+        self, app: ASGIApp, door: Door, settings: Settings, admit: Callable[[Scope], None] = lambda _: None
+    ) -> None:
         self._app = app
         self._door = door
         self._settings = settings
+        self._admit = admit  # called for the connection of each request that has the token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or reject it with a reason."""
@@ -133,8 +142,12 @@ class Guard:
         if scope["type"] != "http":
             raise RuntimeError("the studio has no web sockets")
 
+        is_answered = False
+
         async def dressed(message: Message) -> None:
+            nonlocal is_answered
             if message["type"] == "http.response.start":
+                is_answered = True
                 own = {name for name, _ in HEADERS}
                 kept = [pair for pair in message.get("headers", ()) if pair[0].lower() not in own]
                 message = {**message, "headers": [*kept, *HEADERS]}
@@ -147,11 +160,18 @@ class Guard:
         if refusal is not None:
             await _answer(dressed, *refusal)
         elif self._brings_token(scope):
+            self._admit(scope)
             await self._keep_token(dressed)
         elif not self._door.opens_for(_text(headers.get(b"cookie", b""))):
             await _answer(dressed, 403, HOW_TO_ENTER, is_page=scope["path"] == "/")
         else:
-            await self._app(scope, self._counted(receive, headers), dressed)
+            self._admit(scope)
+            try:
+                await self._app(scope, self._counted(receive, headers), dressed)
+            except Exception:
+                LOGGER.exception("a request failed")
+                if not is_answered:  # the answer of uvicorn would not have the headers of every response
+                    await _answer(dressed, 500, "internal error; see the terminal")
 
     def _refusal(self, scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
         hosts = [value for name, value in scope["headers"] if name == b"host"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from ... import OptionsError, PatternError, select
 from ...llm._formats.registry import FORMATS
@@ -56,6 +56,7 @@ class SessionOptions:
     cut: int | None = None
     extract: bool = False
     schema: dict[str, Any] | bool | None = None
+    repair: Literal["none", "spelling", "guess"] = "none"
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ def sample_of(name: str, options: SessionOptions) -> Order:
 
 def upload_of(body: bytes, query: Mapping[str, str]) -> Order:
     """Return the session that an upload describes: the body is the input."""
-    asked: dict[str, Any] = {name: query[name] for name in ("kind", "format") if query.get(name)}
+    asked: dict[str, Any] = {name: query[name] for name in ("kind", "format", "repair") if query.get(name)}
     cut = query.get("cut")
     if cut:
         if not cut.isascii() or not cut.isdigit() or len(cut) > 9:
@@ -134,7 +135,12 @@ def _options(asked: Mapping[str, Any]) -> SessionOptions:
         raise OptionsError(f"cut must be a whole number from 1 to {MAX_CUT:,}")
     if extract is not None and not isinstance(extract, bool):
         raise OptionsError("extract must be true or false")
-    return SessionOptions(None if kind is None else InputKind(kind), wire, cut, bool(extract), schema_of(asked))
+    repair = asked.get("repair")
+    if repair not in (None, "none", "spelling", "guess"):
+        raise OptionsError("repair must be none, spelling or guess")
+    return SessionOptions(
+        None if kind is None else InputKind(kind), wire, cut, bool(extract), schema_of(asked), repair or "none"
+    )
 
 
 def check_format(format: object) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import logging
 import socket
 import struct
 import sys
 import threading
 import webbrowser
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, final
 
 import h11
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["StudioServer", "bound"]
 
 BACKLOG: Final = 256
+MAX_KINDS: Final = 100  # of faults that are remembered
 AT_ONCE: Final = struct.pack("hh" if sys.platform == "win32" else "ii", 1, 0)  # SO_LINGER: reset on close
 
 
@@ -48,12 +51,82 @@ def bound(host: str, port: int, send_buffer: int) -> socket.socket:
     return listening
 
 
+QUIET: Final = 60.0  # seconds between two lines about the same fault
+WATCHED: Final = ("asyncio", "uvicorn.error", "unspool.tools.studio.guard", "unspool.tools.studio.sessions")
+
+
+@final
+class FaultLimit(logging.Filter):
+    """Passes one record per minute for each kind of fault, and says how many were left out.
+
+    Anyone who can connect can cause faults, such as invalid HTTP, or connections until there are no more descriptors.
+    """
+
+    def __init__(self, seconds: float = QUIET) -> None:
+        super().__init__()
+        self._seconds = seconds
+        self._told: dict[tuple[str, str], tuple[float, int]] = {}  # the time of its last line, and how often since
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether the record is the first of its kind within a minute."""
+        words = str(record.msg).partition("\n")[0]  # asyncio appends the state of its objects
+        if record.name == "asyncio" and record.exc_info:
+            words, record.exc_info = f"{words}: {record.exc_info[1]}", None
+        kind = record.name, words[:200]
+        then, left_out = self._told.get(kind, (-self._seconds, 0))
+        now = monotonic()
+        if now - then < self._seconds:
+            self._told[kind] = then, left_out + 1
+            return False
+        if len(self._told) >= MAX_KINDS:
+            self._told.clear()
+        self._told[kind] = now, 0
+        record.msg = words if record.name == "asyncio" else record.msg
+        if left_out:
+            record.msg = f"{record.msg} (and {left_out:,} more like it)"
+        return True
+
+    def begin(self) -> None:
+        """Watch the loggers of the server."""
+        for name in WATCHED:
+            logging.getLogger(name).addFilter(self)
+
+    def end(self) -> None:
+        """Leave the loggers as they were."""
+        for name in WATCHED:
+            logging.getLogger(name).removeFilter(self)
+
+
 @final
 class _Connections:
-    """The open connections by the address of the client, to close one that does not read."""
+    """The open connections by the address of the client: to close one that does not read, and to count strangers.
 
-    def __init__(self) -> None:
+    A stranger is a connection that has not shown the token yet. One stranger too many closes the oldest one, so silent
+    connections neither take all descriptors nor keep the user out.
+    """
+
+    def __init__(self, most_strangers: int) -> None:
         self.open: dict[tuple[str, int], asyncio.Transport] = {}
+        self.strangers: dict[tuple[str, int], asyncio.Transport] = {}
+        self._most_strangers = most_strangers
+
+    def add(self, client: tuple[str, int], transport: asyncio.Transport) -> None:
+        """Register a new connection."""
+        self.open[client] = self.strangers[client] = transport
+        if len(self.strangers) > self._most_strangers:
+            oldest = next(iter(self.strangers))
+            self.strangers.pop(oldest).abort()
+
+    def remove(self, client: tuple[str, int]) -> None:
+        """Forget a connection."""
+        self.open.pop(client, None)
+        self.strangers.pop(client, None)
+
+    def admit(self, scope: Scope) -> None:
+        """Count the connection of a request with the token no more."""
+        client: Any = scope.get("client")
+        if client:
+            self.strangers.pop((client[0], client[1]), None)
 
     def abort(self, scope: Scope) -> None:
         """Reset the connection and discard its kernel buffers."""
@@ -74,7 +147,7 @@ def _protocol(connections: _Connections, settings: Settings) -> type[asyncio.Pro
             super().connection_made(transport)
             transport.set_write_buffer_limits(high=settings.slice)
             if self.client is not None:
-                connections.open[self.client] = transport
+                connections.add(self.client, transport)
             self._watch()
 
         def handle_events(self) -> None:
@@ -108,7 +181,7 @@ def _protocol(connections: _Connections, settings: Settings) -> type[asyncio.Pro
             if self._limit is not None:
                 self._limit.cancel()
             if self.client is not None:
-                connections.open.pop(self.client, None)
+                connections.remove(self.client)
             super().connection_lost(exc)
 
     return Protocol
@@ -134,8 +207,9 @@ class StudioServer(uvicorn.Server):
         port = self.socket.getsockname()[1]
         names = (socket.gethostname(), socket.getfqdn()) if allow_remote else ()
         self.door: Final = Door(host, port, names=names)
-        connections = _Connections()
-        self.studio: Final = Studio(self.door, settings, connections.abort)
+        connections = self.connections = _Connections(settings.strangers)
+        self.studio: Final = Studio(self.door, settings, connections.abort, connections.admit)
+        self._faults = FaultLimit()
         self.url: Final = self.door.url()
         self.remote_url: Final = self.door.url(names[0] if names and self.door.is_everywhere else None)
         self._order = order
@@ -158,6 +232,7 @@ class StudioServer(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Open the first session, then listen."""
+        self._faults.begin()
         if self._order is not None:
             entry = await self.studio.open(self._order)
             entry.is_kept = True
@@ -172,6 +247,7 @@ class StudioServer(uvicorn.Server):
         """End the streams first, because they do not end by themselves."""
         await self.studio.close()
         await super().shutdown(sockets)
+        self._faults.end()
 
     def serve_forever(self) -> None:
         """Serve until a signal arrives."""

@@ -78,7 +78,7 @@ class Session:
         """Read a complete input."""
         options = self._options
         cut = max(options.cut or CUT, -(-len(data) // MAX_STEPS))
-        decoder = InputDecoder(options.kind, format=options.format, cut=cut)
+        decoder = InputDecoder(options.kind, format=options.format, cut=cut, repair=options.repair)
         with self._lock:
             try:
                 for block in _blocks(data, cut):
@@ -88,10 +88,17 @@ class Session:
                 self.problem = str(error)
             self._finish(decoder, self.timeline.duration)
 
+    @property
+    def kept(self) -> int:
+        """An estimate of the memory that the session takes, in bytes."""
+        return self.timeline.kept
+
     def begin(self) -> None:
         """Begin to read a live input."""
         options = self._options
-        self._decoder = InputDecoder(options.kind, format=options.format, cut=options.cut, is_live=True)
+        self._decoder = InputDecoder(
+            options.kind, format=options.format, cut=options.cut, is_live=True, repair=options.repair
+        )
 
     def take(self, time: float, data: bytes) -> bool:
         """Add bytes that arrived at this time, in seconds. Return False if the input is broken: the caller stops."""
@@ -332,6 +339,7 @@ class Sessions:
         self._entries: dict[str, Entry] = {}
         self._making: list[int] = []  # the bytes of each session that is being created
         self._loads = asyncio.Semaphore(settings.loads)
+        self._small_loads = asyncio.Semaphore(settings.loads)
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -345,10 +353,11 @@ class Sessions:
 
     async def load(self, title: str, data: bytes, options: SessionOptions) -> Entry:
         """Create a session for a complete input. Raises `UnspoolError` for invalid options."""
-        async with self._loads:
+        async with self._small_loads if len(data) <= self._settings.small else self._loads:
             with self._room(len(data)):
                 entry = await self._make(title, options, len(data), is_live=False)
                 await asyncio.to_thread(entry.session.load, data)
+                self._make_room(len(data), entry.session.kept)
                 await self.renew(entry, with_waterfall=True, is_first=True)
                 self._entries[entry.session.id] = entry
         return entry
@@ -385,13 +394,22 @@ class Sessions:
         finally:
             self._making.remove(size)
 
-    def _make_room(self, size: int) -> None:
-        """Drop sessions without followers, the oldest first and live ones last, until there is room for one more."""
+    @property
+    def kept(self) -> int:
+        """An estimate of the memory of all sessions, in bytes."""
+        return sum([entry.session.kept for entry in self._entries.values()])
+
+    def _make_room(self, size: int, kept: int = 0) -> None:
+        """Drop sessions without followers, the oldest first and live ones last, until there is room for one more.
+
+        A session that is loaded knows what it keeps, and makes room once more for that.
+        """
         settings = self._settings
         idle = [entry for entry in self._entries.values() if entry.may_go]
         idle.sort(key=lambda entry: entry.session.is_live)
-        while count := len(self._entries) + len(self._making):  # the first session always fits
-            if count < settings.sessions and size + self.size <= settings.total:
+        while count := len(self._entries) + len(self._making) - (kept > 0):  # the first session always fits
+            others = self.size - (size if kept else 0)
+            if count < settings.sessions and size + others <= settings.total and kept + self.kept <= settings.kept:
                 break
             if not idle:
                 raise FullError
@@ -448,6 +466,7 @@ class Sessions:
                         continue
                     begin = now if begin is None else begin
                     room = max(min(settings.body - entry.size, settings.total - self.size), 0)
+                    room = room if self.kept < settings.kept else 0
                     piece = data[:room]
                     entry.size += len(piece)
                     if not await asyncio.to_thread(session.take, now - begin, piece):

@@ -21,14 +21,21 @@ class Settings:
     upload: float = 120.0
     """The time for a request body."""
     uploads: int = 8
-    """The number of bodies that are received or loaded at once."""
+    """The number of large bodies that are received or loaded at once, and of small ones beside them."""
+    small: int = MIB
+    """A body of at most this size is small: it never waits for a large one."""
+    strangers: int = 64
+    """The number of connections that have not shown the token yet. One more closes the oldest of them."""
     head: float = 15.0
     """The time for the head of a request."""
     sessions: int = 16
     total: int = 64 * MIB
     """The size of the texts of all sessions together; a single loaded session is always kept."""
+    kept: int = 1024 * MIB
+    """The memory of all sessions together, as estimated: texts, steps, states, values and patches. A single loaded
+    session is always kept; it takes at most 320 bytes for each byte of its text."""
     loads: int = 2
-    """The number of sessions that load at once."""
+    """The number of large sessions that load at once, and of small ones beside them."""
     streams: int = 512
     """The number of clients that follow sessions at once."""
 

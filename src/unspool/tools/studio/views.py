@@ -8,14 +8,16 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Final, final
 
 from ... import Event, Kind, OptionsError, Path, create_state, finalize, parse_chunk
+from ..._repairs import REPAIR_SENTENCES
 from ...typed import Missing, partial
 from ..viewer.inputs import InputKind
 from ..viewer.rows import label_of, leaf_text, matching, window
+from ..viewer.timeline import MAX_OPERATIONS
 from ..viewer.tracks import DOCUMENT
 from .document import clipped, shown_path, spelled_out
 
 if TYPE_CHECKING:
-    from ... import JSONSyntaxError, ParserState
+    from ... import JSONSyntaxError, ParserState, Repair
     from ...llm import MessageState
     from ...tree import Node
     from ...typed import Cache, Problem, Resolver
@@ -27,10 +29,10 @@ if TYPE_CHECKING:
 __all__ = ["SchemaView", "view"]
 
 MAX_MATCHES: Final = 2_000
-MAX_OPERATIONS: Final = 100
 MAX_EVENTS: Final = 200
 MAX_NOTES: Final = 200
 MAX_SKIPPED: Final = 100
+MAX_REPAIRS: Final = 500  # in one window of the text
 MAX_CALLS: Final = 100
 MAX_PATHS: Final = 500
 MAX_PROBLEMS: Final = 100
@@ -113,18 +115,39 @@ def _text(track: Track | None, state: ParserState | None, step: int, query: Quer
         "new_from": min(max(old, 0), length),
         "chars": "" if track is None else track.text(begin + start, begin + stop),
         "error_at": None if error is None else error.offset,
+        "repairs": [] if state is None else _repairs_in(state.repairs, start, stop),
     }
+
+
+def _repairs_in(repairs: tuple[Repair, ...], start: int, stop: int) -> list[dict[str, Any]]:
+    """Return the repairs in a window of the text, in the order of the text."""
+    seen = [one for one in repairs if one.position.offset <= stop and one.position.offset + one.length >= start]
+    return [
+        {"at": one.position.offset, "length": one.length, "is_guess": one.is_guess, "text": REPAIR_SENTENCES[one.code]}
+        for one in sorted(seen[:MAX_REPAIRS], key=lambda one: one.position.offset)
+    ]
+
+
+def _levels(state: ParserState | None) -> dict[tuple[str | int, ...], str]:
+    """Return the paths at which something was repaired, each with "guess" or "spelling"."""
+    levels: dict[tuple[str | int, ...], str] = {}
+    for one in () if state is None else state.repairs:
+        steps = one.path.steps
+        if one.is_guess or steps not in levels:
+            levels[steps] = "guess" if one.is_guess else "spelling"
+    return levels
 
 
 def _tree(state: ParserState | None, before: Node | None, query: Query) -> dict[str, Any]:
     root = None if state is None else state.root
+    levels = _levels(state)
     if query.filter is not None:
         rows = matching(root, before, query.filter, MAX_MATCHES)
-        return {"start": 0, "total": len(rows), "rows": [_row(row) for row in rows]}
+        return {"start": 0, "total": len(rows), "rows": [_row(row, levels) for row in rows]}
     seen = window(root, before, query.start, query.count, query.folded)
     if query.follow:
         seen = window(root, before, max(seen.total - query.count, 0), query.count, query.folded)
-    return {"start": seen.start, "total": seen.total, "rows": [_row(row) for row in seen.rows]}
+    return {"start": seen.start, "total": seen.total, "rows": [_row(row, levels) for row in seen.rows]}
 
 
 def _root_before(track: Track, step: int) -> Node | None:
@@ -132,11 +155,12 @@ def _root_before(track: Track, step: int) -> Node | None:
     return track.state_at(step - 1).root if track.start_at(step) == track.start_at(step - 1) else None
 
 
-def _row(row: TreeRow) -> dict[str, Any]:
+def _row(row: TreeRow, levels: dict[tuple[str | int, ...], str]) -> dict[str, Any]:
     key = row.path.step
     key = clipped(key, MAX_VALUE) if isinstance(key, str) else key
     label = clipped(label_of(row.path), MAX_VALUE)
-    return {**row._asdict(), "key": key, "label": label, "path": shown_path(row.path)}
+    repair = levels.get(row.path.steps, "")
+    return {**row._asdict(), "key": key, "label": label, "path": shown_path(row.path), "repair": repair}
 
 
 def _error(error: JSONSyntaxError) -> dict[str, Any]:
@@ -152,13 +176,13 @@ def _error(error: JSONSyntaxError) -> dict[str, Any]:
 
 def _patches(timeline: Timeline, track: Track | None, step: int) -> dict[str, Any]:
     changes = [] if track is None else [one for one in timeline.changes(step) if one.track == track.name]
-    operations: list[Any] = [operation for one in changes if one.patch for operation in json.loads(one.patch)]
-    rows = [json.dumps(one, ensure_ascii=False) for one in operations[:MAX_OPERATIONS]]
+    # `str.splitlines` would also cut at U+0085 and U+2028, which JSON strings may hold as they are.
+    rows = [row for one in changes if one.patch.rows for row in one.patch.rows.split("\n")]
     return {
-        "count": len(operations),
-        "bytes": sum([_size(one.patch) for one in changes]),
+        "count": sum([one.patch.operations for one in changes]),
+        "bytes": sum([one.patch.size for one in changes]),
         "text_bytes": sum([_size(one.text) for one in changes]),
-        "rows": [clipped(row, MAX_ERROR) for row in rows],
+        "rows": rows[:MAX_OPERATIONS],
     }
 
 
@@ -250,6 +274,10 @@ def _diagnostics(timeline: Timeline, step: int, state: ParserState | None) -> li
         found += [
             {"text": f"skipped at offset {one.offset}: {SKIPPED.get(one.why, one.why)}, {one.length:,} characters"}
             for one in state.skipped[:MAX_SKIPPED]
+        ]
+        found += [
+            {"text": clipped(f"{'guess' if one.is_guess else 'spelling'}: {one}", MAX_FACT)}
+            for one in state.repairs[:MAX_NOTES]
         ]
     return found
 

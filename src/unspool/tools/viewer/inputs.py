@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, final
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, final
 
-from ... import FragmentParser, Options, SnapshotChunker, SnapshotError, UnspoolError
+from ... import Options, SnapshotChunker, SnapshotError, UnspoolError
 from ...llm import NDJSONDecoder, SSEDecoder, changes, deltas_for, detect, finish, reduce_chunk, start
 from ...llm._changes import ContentAdded, ReasoningAdded, RefusalAdded, ToolArgumentsAdded
 from ...llm._sources import BLANK, UNREADABLE, PayloadDecoder, is_event_stream, read_chunk
@@ -47,7 +47,6 @@ CUT: Final = 12  # bytes of a fragment, about what a model sends
 ENOUGH: Final = 64 * 1024  # bytes: an input that has not shown its kind by then is JSON
 FEW: Final = 64  # bytes: an event stream shows its kind by then
 TELLING: Final = 3  # lines that grow one out of the other are snapshots
-BROKEN_OFF: Final = "\N{SYMBOL FOR NEWLINE}".encode()
 ZEROS: Final = {"x0x0": "UTF-16", "0x0x": "UTF-16", "x0": "UTF-16", "0x": "UTF-16", "x000": "UTF-32", "000x": "UTF-32"}
 
 
@@ -66,10 +65,11 @@ class InputKind(StrEnum):
 
 
 class Guess(NamedTuple):
-    """The kind of an input, and the format of the provider if there is one."""
+    """The kind of an input, the format of the provider if there is one, and what the user wants repaired."""
 
     kind: InputKind
     format: str | None = None
+    repair: Literal["none", "spelling", "guess"] = "none"
 
     @property
     def is_message(self) -> bool:
@@ -79,7 +79,8 @@ class Guess(NamedTuple):
     @property
     def options(self) -> Options:
         """The options for parsing the text. The length has no limit: the caller holds the text already."""
-        return Options(multiple=self.kind is InputKind.NDJSON, max_chars=None)
+        multiple: Literal["lines", False] = "lines" if self.kind is InputKind.NDJSON else False
+        return Options(multiple=multiple, max_chars=None, repair=self.repair)
 
     def of_format(self, format: str) -> Guess:
         """Return the guess for a stream in the format that the user named."""
@@ -190,34 +191,13 @@ class TextUnpacker:
 
 @final
 class LineUnpacker:
-    """Documents, one per line, passed on as they arrive.
-
-    A line end is white space in JSON, so an unfinished document would swallow the next line. After such a document
-    the unpacker replaces the line end by a character that is invalid in JSON.
-    """
-
-    def __init__(self) -> None:
-        self._parser = FragmentParser(Guess(InputKind.NDJSON).options)
-        self._has_begun = False
+    """Documents, one per line, passed on as they arrive: one item per line."""
 
     def feed(self, data: bytes) -> list[Item]:
-        *ended, rest = data.split(b"\n")
-        items = [Item((TrackPiece(DOCUMENT, line + self._end_of(line)),)) for line in ended]
-        if rest:
-            self._read(rest)
-            items.append(Item((TrackPiece(DOCUMENT, rest),)))
-        return items
+        return [Item((TrackPiece(DOCUMENT, line),)) for line in data.splitlines(keepends=True)]
 
     def close(self) -> list[Item]:
         return []
-
-    def _read(self, data: bytes) -> None:
-        self._has_begun = bool(self._parser.feed(data)) or self._has_begun
-
-    def _end_of(self, line: bytes) -> bytes:
-        self._read(line + b"\n")
-        is_open = self._has_begun and not self._parser.is_complete and not self._parser.is_stopped
-        return BROKEN_OFF if is_open else b"\n"
 
 
 @final
@@ -339,7 +319,7 @@ class EncodingError(UnspoolError, ValueError):
         super().__init__(encoding)
         self.encoding = encoding
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         return f"this looks like {self.encoding}; unspool reads UTF-8"
 
 
@@ -367,8 +347,10 @@ class InputDecoder:
         is_live: bool = False,
         config: Config | None = None,
         snapshots: bool = True,
+        repair: Literal["none", "spelling", "guess"] = "none",
     ) -> None:
         self.found: Guess | None = None
+        self._repair: Literal["none", "spelling", "guess"] = repair
         self._is_wrapped = kind is InputKind.RECORDING
         self._kind = None if self._is_wrapped else kind
         self._format = format
@@ -416,7 +398,7 @@ class InputDecoder:
 
     def timeline(self, *, extract: bool = False, patches: bool = False) -> Timeline:
         """Return an empty timeline for the detected kind; for JSON if the input is empty."""
-        found = self.found or Guess(InputKind.JSON)
+        found = self.found or Guess(InputKind.JSON, repair=self._repair)
         return Timeline(found, is_timed=self.is_timed, extract=extract, patches=patches)
 
     def _arrive(self, arrivals: list[Arrival]) -> list[TimedItem]:
@@ -463,7 +445,7 @@ class InputDecoder:
             found = Guess(InputKind.NDJSON)
         if self._format is not None:
             found = found.of_format(self._format)
-        self.found = found
+        found = self.found = found._replace(repair=self._repair)
         leaves_lines = found.kind is InputKind.NDJSON and not self._snapshots
         self._unpacker = unpacker_for(Guess(InputKind.JSON) if leaves_lines else found, self._config)
         if held and held[0].data.startswith(BOM_UTF8):  # RFC 8259, section 8.1: parsers may ignore it

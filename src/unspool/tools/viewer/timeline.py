@@ -24,10 +24,18 @@ if TYPE_CHECKING:
     from .inputs import Guess
     from .tracks import TrackPiece
 
-__all__ = ["Change", "Messages", "Note", "Timeline"]
+__all__ = ["MAX_OPERATIONS", "Change", "Messages", "Note", "PatchSummary", "Timeline"]
 
 MAX_CALLS: Final = 100_000  # in all kept states together; beyond that, every second state goes
 MIN_KEPT: Final = 16  # states, however many calls each of them has
+MAX_OPERATIONS: Final = 100  # of a patch that are kept in words
+MAX_OPERATION: Final = 2_000  # characters of each of them
+PATCH_ROOM: Final = 32  # characters of patches that are kept for each character of text
+FIRST_ROOM: Final = 64 * 1024  # and for a short text
+# What a timeline keeps, in bytes, as measured: the estimate of `Timeline.kept` is made of these.
+STEP_COST: Final = 1_000
+VALUE_COST: Final = 300
+CHARACTER_COST: Final = 8
 
 
 @final
@@ -103,12 +111,27 @@ class Note(NamedTuple):
     text: str
 
 
+class PatchSummary(NamedTuple):
+    """A JSON Patch in short: the number of its operations, its size in bytes, and its first operations in words.
+
+    Each operation repeats a whole path, so the patches of a small text can be thousands of times as large as the text.
+    """
+
+    operations: int = 0
+    size: int = 0
+    rows: str = ""
+    """One operation a line."""
+
+
+NO_PATCH: Final = PatchSummary()
+
+
 class Change(NamedTuple):
     """The text that a step added to a track, and its JSON Patch if the timeline keeps patches."""
 
     track: str
     text: str
-    patch: str = ""
+    patch: PatchSummary = NO_PATCH
     events: int | None = None
     """The number of events; None if the text was not known to be JSON before this step."""
 
@@ -118,7 +141,7 @@ class Timeline:
     """The steps in order, their tracks, and the timing of every field.
 
     `is_timed` says whether the times were measured; other timelines have invented times so that they can be played.
-    With `patches`, the timeline keeps the JSON Patch of each step.
+    With `patches`, the timeline keeps the JSON Patch of each step in short. `kept` estimates the memory of all of it.
     """
 
     def __init__(self, found: Guess, *, is_timed: bool = True, extract: bool = False, patches: bool = False) -> None:
@@ -139,11 +162,20 @@ class Timeline:
         self._changes: list[tuple[Change, ...]] = [()]
         self._parsers: dict[str, FragmentParser] = {}
         self._patchers: dict[str, Patcher] | None = {} if patches else None
+        self._patch_room = FIRST_ROOM
+        self._patch_size = 0
+        self._values = 0
 
     @property
     def last(self) -> int:
         """The number of the last step."""
         return len(self.times) - 1
+
+    @property
+    def kept(self) -> int:
+        """An estimate of the memory that the timeline takes, in bytes: text, steps, states, values and patches."""
+        texts = CHARACTER_COST * self.sizes[-1]
+        return texts + STEP_COST * self.last + VALUE_COST * self._values + self._patch_size
 
     @property
     def duration(self) -> float:
@@ -202,7 +234,24 @@ class Timeline:
         count = None if is_late else len(events)
         if self._patchers is None:
             return Change(name, text, events=count)
-        return Change(name, text, json.dumps(self._patchers[name].ops(events), ensure_ascii=False), count)
+        return Change(name, text, self._summary(self._patchers[name], events, len(text)), count)
+
+    def _summary(self, patcher: Patcher, events: list[Event], length: int) -> PatchSummary:
+        """Return the patch of a step in short. The rows of all steps together are bounded by the length of the text."""
+        self._patch_room += PATCH_ROOM * length
+        count = size = 0
+        rows: list[str] = []
+        for operation in patcher._each(events):
+            row = json.dumps(operation, ensure_ascii=False)
+            count += 1
+            size += len(row.encode(errors="surrogatepass")) + 2  # with a bracket or a comma, as in a list
+            if len(rows) < MAX_OPERATIONS:
+                row = row if len(row) <= MAX_OPERATION else row[: MAX_OPERATION - 1] + "…"
+                if len(row) <= self._patch_room:
+                    self._patch_room -= len(row)
+                    self._patch_size += len(row)
+                    rows.append(row)
+        return PatchSummary(count, size, "\n".join(rows)) if count else NO_PATCH
 
     def _read_late(self, step: int, track: Track) -> list[Event]:
         text = track.text(track.start_at(step))
@@ -216,6 +265,7 @@ class Timeline:
             if self._patchers is not None:
                 self._patchers[name] = Patcher(append=True)
         events = parser.feed(fragment)
+        self._values += len(events)
         self.fields[name].take(step, text, events)
         return events
 

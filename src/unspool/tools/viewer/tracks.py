@@ -416,7 +416,7 @@ class Fields:
                 self._end(event.node_id, step, byte_at(event.offset) + 1)
             elif kind in KINDS:
                 length = len(event.raw) if event.raw is not None else LITERALS[event.value]
-                end = byte_at(event.offset) + (event.raw is None)
+                end = byte_at(event.offset)
                 self._start(event, step, end - length)
                 self._end(event.node_id, step, end)
         self._bytes += size + len(text[at:].encode(errors="surrogatepass"))

@@ -1,1 +1,4 @@
-"""JSON Schema as shapes: `document` reads a schema, `merge` combines schemas, `shapes` and `judge` judge values."""
+"""JSON Schema as shapes: `document` reads a schema, `merge` combines schemas, `shapes` describes values.
+
+`judge` judges closed values, and `problems` finds the reasons.
+"""

@@ -171,6 +171,7 @@ def _is_atom(value: object) -> bool:
 
 META: Final = ("http://json-schema.org/draft-07/schema", DRAFT_2020, "https://json-schema.org/draft/2020-12/meta/")
 NAMELESS: Final = "https://unspool.invalid/schema"  # of a schema without an $id; nothing is ever fetched
+IN_PLACE: Final = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies")
 NAMES: Final = frozenset({"$ref", "$dynamicRef", "$id", "$anchor", "$dynamicAnchor"})
 
 
@@ -230,6 +231,7 @@ class SchemaDocument:
             for keyword in ("$ref", "$dynamicRef"):
                 if keyword in place.keywords:
                     self._resolve(place, keyword)
+        self._refuse_circles()
         for place in reversed(self.places.values()):  # inner schemas come after outer ones
             place.is_alone = place.keywords.keys().isdisjoint(NAMES) and all(one.is_alone for one in place.inner())
 
@@ -345,6 +347,27 @@ class SchemaDocument:
             where = shown((*place.steps, keyword))
             raise OptionsError(f"{where}: a reference to another document; put it into this one, under $defs")
 
+    def _refuse_circles(self) -> None:
+        """Refuse references that lead back to themselves at the same place of a value: they would mean nothing."""
+        done: set[Subschema] = set()
+        for start in self.places.values():
+            around: dict[Subschema, Iterator[Subschema]] = {}
+            place: Subschema | None = start
+            while place is not None:
+                if place in around:
+                    circle = [one for one in list(around)[list(around).index(place) :] if one.targets]
+                    where = shown((*circle[0].steps, next(iter(circle[0].targets))))
+                    raise OptionsError(f"{where}: the reference leads back to itself and describes no value")
+                if place not in done:
+                    around[place] = iter(_same_value(place))
+                place = None
+                while around and place is None:
+                    inner = next(reversed(around))
+                    place = next(around[inner], None)
+                    if place is None:
+                        done.add(inner)
+                        del around[inner]
+
     def _at(self, resource: Subschema, fragment: str) -> Subschema | None:
         if fragment and not fragment.startswith("/"):
             return self._anchors.get((resource.base, fragment))
@@ -368,6 +391,16 @@ class SchemaDocument:
                 base = self.places[steps].base
         # An unknown place is one that no keyword leads to.
         return self.places[steps] if steps in self.places else self._read(Subschema(schema, steps, base))
+
+
+def _same_value(place: Subschema) -> list[Subschema]:
+    """Return the schemas that may judge the same value if this one does."""
+    inner = [target for target in place.targets.values() if target is not None]
+    for keyword in IN_PLACE:
+        inner += [*place.listed.get(keyword, ()), *place.named.get(keyword, {}).values()]
+        if keyword in place.one:
+            inner.append(place.one[keyword])
+    return inner
 
 
 def _split(reference: str) -> tuple[str, str]:

@@ -5,22 +5,23 @@ schema of their own. A schema inside of them is copied if it means the same ever
 leads to its place in the document.
 
 `jsonschema_rs` is imported for the first judge, and a judge is made only for keywords that shapes cannot tell. Each
-judge compiles its schema on first use, because many branches of a schema never meet a value.
+judge compiles its schema on first use, because many branches of a schema never meet a value. A judge asks the library
+only whether a value fits; `problems` finds the reasons.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, cast, final
 
 from ..._errors import OptionsError
-from ..._path import Path
-from .._shape import Problem, ShapeError
+from .._shape import ShapeError
 from .document import DRAFT_7, shown
 from .merge import UNIONS, types_of
+from .problems import Asked, Explainer, everything
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from types import ModuleType
 
     from ..._tree.nodes import Node
@@ -29,51 +30,20 @@ if TYPE_CHECKING:
 
 __all__ = ["LeftOver", "SchemaJudge", "wants_integer"]
 
-MAX_PROBLEMS: Final = 8
 MAX_REASON_LENGTH: Final = 200
-
-EXPECTED: Final = {
-    "anyOf": "a value that fits at least one of several schemas",
-    "const": "the one value that the schema names",
-    "contains": "an array that contains what the schema asks for",
-    "contentEncoding": "text in the encoding that the schema names",
-    "contentMediaType": "text of the media type that the schema names",
-    "enum": "one of the values that the schema lists",
-    "exclusiveMaximum": "a smaller number",
-    "exclusiveMinimum": "a larger number",
-    "falseSchema": "nothing",
-    "format": "text of the format that the schema names",
-    "maxItems": "fewer items",
-    "maxLength": "a shorter string",
-    "maxProperties": "fewer keys",
-    "maximum": "a smaller number",
-    "minItems": "more items",
-    "minLength": "a longer string",
-    "minProperties": "more keys",
-    "minimum": "a larger number",
-    "missing": "a required key",
-    "multipleOf": "a multiple of the number that the schema names",
-    "not": "a value that does not fit a schema",
-    "oneOf": "a value that fits exactly one of several schemas",
-    "pattern": "text that matches the pattern of the schema",
-    "propertyNames": "keys that the schema allows",
-    "type": "a value of another type",
-    "unevaluatedItems": "no such items",
-    "unevaluatedProperties": "no such keys",
-    "uniqueItems": "items that all differ",
-}
 
 
 @final
 class SchemaJudge:
-    """A schema that judges closed values."""
+    """A schema that judges closed values. `asked` are the keywords that it was made of."""
 
-    __slots__ = ("_judges", "_needs_document", "_schema", "_validator")
+    __slots__ = ("_asked", "_judges", "_needs_document", "_schema", "_validator")
 
-    def __init__(self, judges: SchemaJudges, schema: Any, needs_document: bool) -> None:
+    def __init__(self, judges: SchemaJudges, schema: Any, needs_document: bool, asked: Sequence[Asked]) -> None:
         self._judges = judges
         self._schema = schema
         self._needs_document = needs_document
+        self._asked = asked
         self._validator: Any = None
 
     def accepts(self, value: object) -> bool:
@@ -90,45 +60,36 @@ class SchemaJudge:
         """Return the plain value if it fits; otherwise raise `ShapeError`."""
         if self.accepts(value):
             return value
-        raise ShapeError(self._problems(value))
+        try:
+            self._validator.is_valid(value)
+        except UnicodeEncodeError:
+            raise ShapeError.of("lone_surrogate", "text without halves of surrogate pairs") from None
+        raise ShapeError(self._judges.explainer.problems(self._asked, value))
 
     def checked_node(self, node: Node) -> object:
         """Return the plain value of a node if it fits; otherwise raise `ShapeError`."""
         return self.checked(node.value)
-
-    def _problems(self, value: object) -> list[Problem]:
-        problems: list[Problem] = []
-        try:
-            for error in self._validator.iter_errors(value):
-                code, steps = error.kind.name, error.instance_path
-                if code == "required":
-                    code, steps = "missing", [*steps, error.kind.property]
-                problems.append(Problem(Path.of(*steps), code, EXPECTED.get(code, "a value that fits the schema")))
-                if len(problems) == MAX_PROBLEMS:
-                    break
-        except UnicodeEncodeError:
-            problems.append(Problem(Path.of(), "lone_surrogate", "text without halves of surrogate pairs"))
-        return problems
 
 
 @final
 class SchemaJudges:
     """All judges of one schema, each made once."""
 
-    def __init__(self, document: SchemaDocument) -> None:
+    def __init__(self, document: SchemaDocument, explainer: Explainer) -> None:
+        self.explainer = explainer
         self._document = document
         self._made: dict[str, SchemaJudge] = {}
         self._library: ModuleType | None = None
         self._registry: Any = None
 
-    def judge(self, schema: Any, needs_document: bool) -> SchemaJudge:
+    def judge(self, schema: Any, needs_document: bool, asked: Sequence[Asked]) -> SchemaJudge:
         """Return the judge for a schema, which may refer to places of the document by absolute references."""
         if self._library is None:
             self._import()
         key = json.dumps(schema, sort_keys=True)
         found = self._made.get(key)
         if found is None:
-            found = self._made[key] = SchemaJudge(self, schema, needs_document)
+            found = self._made[key] = SchemaJudge(self, schema, needs_document, asked)
         return found
 
     def compiled(self, schema: Any, needs_document: bool) -> Any:
@@ -176,38 +137,66 @@ class LeftOver:
 
     def __init__(self, document: SchemaDocument) -> None:
         self._document = document
-        self._judges = SchemaJudges(document)
+        self._judges = SchemaJudges(
+            document,
+            Explainer(
+                document,
+                lambda asked, value: self._question(asked).accepts(value),
+                lambda pattern, key: self.pattern(pattern).accepts(key),
+            ),
+        )
+        self._questions: dict[Asked, SchemaJudge] = {}
 
     def judge(self, conjunction: Conjunction, kind: str, merger: Merger) -> SchemaJudge | None:
         """Return the judge for the keywords that no shape covers, for values of this kind; None if there are none."""
         pieces: list[Any] = []
+        asked: list[Asked] = []
         needs_document = False
         unevaluated = UNEVALUATED.get(kind, "")
         for part in conjunction.parts:
             if unevaluated in part.place.one and merger.cone(part.place, unevaluated) is None:
                 piece, needs = self._reference(part.place)
+                asked.append(everything(part.place))
             else:
                 piece, needs = self._piece(part, kind, merger)
+                asked.append(Asked(part.place, frozenset(piece)))
             if piece:
                 pieces.append(piece)
                 needs_document |= needs
         if pieces and kind == "number" and any(map(wants_integer, conjunction.places)):
             pieces.append({"type": "integer"})
-        return self._judges.judge(_together(pieces), needs_document) if pieces else None
+            asked += [Asked(place, frozenset({"type"})) for place in conjunction.places if wants_integer(place)]
+        return self._judges.judge(_together(pieces), needs_document, asked) if pieces else None
 
     def judge_of(self, places: Iterable[Subschema]) -> SchemaJudge | None:
         """Return the judge for whole schemas; None if they accept everything."""
+        places = list(places)
         referred = [self._reference(place) for place in places]
         pieces = [piece for piece, _ in referred if piece is not True and piece != {}]
-        return self._judges.judge(_together(pieces), any(needs for _, needs in referred)) if pieces else None
+        needs_document = any(needs for _, needs in referred)
+        return self._judges.judge(_together(pieces), needs_document, list(map(everything, places))) if pieces else None
 
     def whole(self) -> SchemaJudge:
         """Return the judge for the document."""
-        return self._judges.judge(self._document.schema, False)
+        return self._judges.judge(self._document.schema, False, [everything(self._document.root)])
 
     def pattern(self, pattern: str) -> SchemaJudge:
         """Return the judge for keys that match a pattern."""
-        return self._judges.judge({"pattern": pattern}, False)
+        return self._judges.judge({"pattern": pattern}, False, [])
+
+    def _question(self, asked: Asked) -> SchemaJudge:
+        """Return the judge for some keywords of a schema."""
+        judge = self._questions.get(asked)
+        if judge is None:
+            place, keywords = asked
+            if keywords == place.keywords.keys():
+                schema, needs_document = self._reference(place)
+            else:
+                written = {keyword: self._written(place, keyword) for keyword in keywords}
+                schema = {keyword: value for keyword, (value, _) in written.items()}
+                needs_document = any(needs for _, needs in written.values())
+            judge = self._questions[asked] = self._judges.judge(schema, needs_document, [asked])
+        return judge
 
     def _piece(self, part: SchemaPart, kind: str, merger: Merger) -> tuple[dict[str, Any], bool]:
         keywords = part.place.keywords
@@ -235,6 +224,8 @@ class LeftOver:
     def _written(self, place: Subschema, keyword: str) -> tuple[Any, bool]:
         """Return the value of a keyword, and whether it contains references to the document."""
         value = place.keywords[keyword]
+        if place.targets.get(keyword) is not None:
+            return self._document.uri_of(cast("Subschema", place.targets[keyword])), True
         if keyword in place.one:
             return self._reference(place.one[keyword])
         if keyword in place.listed:

@@ -1,29 +1,30 @@
-"""Half-filled values: instances of a subclass that shows None for absent fields.
+"""Half-filled values: instances of a twin of the class, which shows None for absent fields.
 
-They are made without any validation, many times per second, so making one takes a few steps only. The subclass bypasses
-the metaclass and `__init_subclass__`: no hook of the user's should run for it. It has no computed fields, because their
-code expects a whole value, and it serializes itself as it is.
+They are made without any validation, many times per second, so making one takes a few steps only. The code of a
+computed field expects a whole value, so a computed field shows None, too.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from abc import ABCMeta
-from types import MemberDescriptorType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 from weakref import WeakValueDictionary
 
 from pydantic import BaseModel
-from pydantic_core import SchemaError, SchemaSerializer, core_schema
+from pydantic_core import SchemaSerializer, core_schema
 
 from .._resolve import instances_of
+from .._twin import twin_of
 from .schema import ANY
+from .writing import model_serializer, root_serializer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from .._resolve import Build
-    from .schema import Config, Schema
+    from .schema import Config, Definitions, Schema
+
+    RootBuild = Callable[[object], object]
 
 __all__ = ["dataclass_builder", "model_builder", "named_tuple_builder", "root_builder"]
 
@@ -34,13 +35,16 @@ _new: Any = object.__new__
 _set_fields: Final[Callable[[object, dict[str, object]], None]] = BaseModel.__dict__["__dict__"].__set__
 
 
-class _Quiet:
-    """The first base of each subclass: it hides the subclass from the hooks of the user's class."""
+class _HalfModel(BaseModel):
+    """The base of half-filled models."""
+
+    __slots__ = (THERE,)
+
+
+class _HalfTuple(tuple[object, ...]):
+    """The base of half-filled named tuples."""
 
     __slots__ = ()
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Do nothing."""
 
 
 class _Derived:
@@ -70,12 +74,16 @@ class _FieldsSet(_Derived):
         object.__setattr__(instance, THERE, value)
 
 
-def model_builder(cls: type[BaseModel], schema: Schema, leaves: Mapping[str, Schema], config: Config) -> Build:
-    """Return the builder for a model. `leaves` are core schemas of fields, which serialize them."""
-    if cls.model_config.get("extra") == "allow":
-        subclass = _subclass(cls, lambda: _partial_model(cls, schema, leaves, config, keeps_extras=True))
-        return _with_extras(subclass)
-    return instances_of(_subclass(cls, lambda: _partial_model(cls, schema, leaves, config)), _set_fields)
+def model_builder(cls: type[BaseModel], schema: Schema, definitions: Definitions, config: Config) -> Build:
+    """Return the builder for a model."""
+    keeps_extras = cls.model_config.get("extra") == "allow"
+
+    def serializer(subclass: type[BaseModel]) -> object:
+        fields: Mapping[str, Schema] = schema["fields"]
+        return model_serializer(subclass, fields, definitions, config, _write_filled, keeps_extras=keeps_extras)
+
+    subclass = _subclass(cls, lambda: _partial_model(cls, serializer, keeps_extras=keeps_extras))
+    return _with_extras(subclass) if keeps_extras else instances_of(subclass, _set_fields)
 
 
 def _with_extras(subclass: type) -> Build:
@@ -88,29 +96,24 @@ def _with_extras(subclass: type) -> Build:
     return build
 
 
-def root_builder(cls: type[BaseModel]) -> Callable[[object], object]:
+def root_builder(cls: type[BaseModel], root: Schema, definitions: Definitions, config: Config) -> RootBuild:
     """Return the builder for a root model."""
-    build = instances_of(_subclass(cls, lambda: _partial_model(cls, None, {}, {})), _set_fields)
+
+    def serializer(subclass: type[BaseModel]) -> object:
+        return root_serializer(subclass, root, definitions, config, _write_filled)
+
+    build = instances_of(_subclass(cls, lambda: _partial_model(cls, serializer)), _set_fields)
     return lambda root: build({"root": root})
 
 
 def dataclass_builder(cls: type) -> Build:
-    """Return the builder for a dataclass, Pydantic's or any other, with or without slots."""
-    fields: Any = cls
-    names = [field.name for field in dataclasses.fields(fields)]
-    slots = [name for name in names if isinstance(getattr(cls, name, None), MemberDescriptorType)]
-    others = frozenset(names).difference(slots)
-    subclass = _subclass(cls, lambda: _partial_dataclass(cls, names, others))
+    """Return the builder for a dataclass, Pydantic's or any other. A half-filled one has no slots."""
+    subclass = _subclass(cls, lambda: _partial_dataclass(cls))
     put: Callable[[object, str, object], None] = object.__setattr__
-    has_dict = bool(subclass.__dictoffset__)
 
     def build(there: dict[str, object], extras: dict[str, object] | None = None) -> object:
         instance: object = _new(subclass)
-        for name in slots:
-            put(instance, name, there.get(name))
-        if has_dict:
-            members = {name: value for name, value in there.items() if name in others}
-            put(instance, "__dict__", {**members, **extras} if extras else members)
+        put(instance, "__dict__", {**there, **extras} if extras else there)
         return instance
 
     return build
@@ -119,10 +122,12 @@ def dataclass_builder(cls: type) -> Build:
 def named_tuple_builder(cls: Any) -> Build:
     """Return the builder for a named tuple."""
     names: tuple[str, ...] = cls._fields
-    subclass: Any = _subclass(cls, lambda: _make_class(cls, {"__slots__": ()}))
+    subclass = _subclass(cls, lambda: twin_of(cls, (_HalfTuple,), {"__slots__": (), "__repr__": _tuple_repr}))
+    make: Any = cast("Any", tuple).__new__
 
     def build(there: dict[str, object], extras: dict[str, object] | None = None) -> object:
-        return subclass._make([there.get(name) for name in names])
+        made: object = make(subclass, [there.get(name) for name in names])
+        return made
 
     return build
 
@@ -135,90 +140,80 @@ def _subclass(cls: type, make: Callable[[], type]) -> type:
     return subclass
 
 
-def _make_class(cls: type, namespace: dict[str, Any]) -> type:
-    name = f"Partial{cls.__name__}"
-    about = f"A {cls.__name__} that is still being written. Absent fields read as None."
-    namespace = {"__module__": cls.__module__, "__qualname__": name, "__doc__": about, **namespace}
-    metaclass = type(cls)
-    make: Any = ABCMeta.__new__ if issubclass(metaclass, ABCMeta) else type.__new__
-    made: type = make(metaclass, name, (_Quiet, cls), namespace)
-    return made
+class _Serializer:
+    """The serializer of a half-filled model, made when someone asks for it."""
+
+    __slots__ = ("_make",)
+
+    def __init__(self, make: Callable[[type[BaseModel]], object]) -> None:
+        self._make = make
+
+    def __get__(self, instance: object, owner: type[BaseModel]) -> object:
+        made = self._make(owner)
+        type.__setattr__(owner, "__pydantic_serializer__", made)
+        return made
 
 
 def _partial_model(
-    cls: type[BaseModel],
-    schema: Schema | None,
-    leaves: Mapping[str, Schema],
-    config: Config,
-    *,
-    keeps_extras: bool = False,
+    cls: type[BaseModel], serializer: Callable[[type[BaseModel]], object], *, keeps_extras: bool = False
 ) -> type:
     private = dict(cls.__private_attributes__)
     namespace: dict[str, Any] = {
+        **dict.fromkeys(cls.model_computed_fields),
         **dict.fromkeys(cls.model_fields),
-        "__slots__": (THERE,),
+        "__slots__": (),
         "__pydantic_fields_set__": _FieldsSet(),
         "__pydantic_private__": _Derived(
             lambda instance: {name: one.get_default() for name, one in private.items()} if private else None
         ),
         "__pydantic_generic_metadata__": {"origin": None, "args": (), "parameters": ()},
+        "__pydantic_serializer__": _Serializer(serializer),
         "__repr_args__": _repr_args,
+        "__repr_name__": _repr_name,
     }
     if not keeps_extras:
         namespace["__pydantic_extra__"] = _Derived(lambda instance: None)
-    subclass = _make_class(cls, namespace)
-    alone = {name: leaf for name, leaf in leaves.items() if _stands_alone(leaf)}
-    type.__setattr__(subclass, "__pydantic_serializer__", _serializer(subclass, schema, alone, config, keeps_extras))
-    return subclass
-
-
-def _stands_alone(leaf: Any) -> bool:
-    """Return whether a schema needs no definitions from outside."""
-    try:
-        SchemaSerializer(leaf)
-    except SchemaError:
-        return False
-    return True
-
-
-def _serializer(
-    subclass: type, schema: Schema | None, leaves: Mapping[str, Schema], config: Any, keeps_extras: bool
-) -> SchemaSerializer:
-    inner: Any = ANY
-    if schema is not None:
-        fields = {name: _written_field(field, leaves.get(name, ANY)) for name, field in schema["fields"].items()}
-        inner = core_schema.model_fields_schema(fields, extra_behavior="allow" if keeps_extras else "ignore")
-    filled = core_schema.wrap_serializer_function_ser_schema(_write_filled)
-    return SchemaSerializer(
-        core_schema.model_schema(subclass, inner, root_model=schema is None, config=config, serialization=filled)
-    )
+    return twin_of(cls, (_HalfModel,), namespace)
 
 
 def _write_filled(instance: Any, write: Callable[[object], object]) -> object:
     """Serialize an instance with None for absent fields, as they are read."""
     copy: Any = _new(type(instance))
-    _set_fields(copy, {**dict.fromkeys(instance.__pydantic_fields__), **instance.__dict__})
+    cls = cast("Any", type(instance))
+    absent: dict[str, None] = dict.fromkeys([*instance.__pydantic_fields__, *cls.model_computed_fields])
+    _set_fields(copy, {**absent, **instance.__dict__})
     for name in ("__pydantic_fields_set__", "__pydantic_extra__"):
         object.__setattr__(copy, name, getattr(instance, name))
     return write(copy)
 
 
-def _written_field(field: Schema, schema: Schema) -> Any:
-    inner: Any = schema
-    keep = ("serialization_alias", "serialization_exclude")
-    made: Any = {**core_schema.model_field(inner), **{key: field[key] for key in keep if key in field}}
-    return made
-
-
-def _partial_dataclass(cls: type, names: list[str], without_slots: frozenset[str]) -> type:
-    subclass = _make_class(cls, dict.fromkeys(without_slots) if cls.__dictoffset__ else {"__slots__": ()})
+def _partial_dataclass(cls: Any) -> type:
+    names = [field.name for field in dataclasses.fields(cls)]
+    namespace: dict[str, Any] = dict.fromkeys(names)
+    if cls.__dataclass_params__.repr:
+        namespace["__repr__"] = _dataclass_repr
+    subclass = twin_of(cls, (), namespace)
     if "__pydantic_serializer__" in dir(cls):
         any_schema: Any = ANY
         members = [core_schema.dataclass_field(name, any_schema) for name in names]
         arguments = core_schema.dataclass_args_schema(cls.__name__, members)
-        serializer = SchemaSerializer(core_schema.dataclass_schema(subclass, arguments, names))
+        serializer = SchemaSerializer(core_schema.dataclass_schema(subclass, arguments, names), _use_prebuilt=False)
         type.__setattr__(subclass, "__pydantic_serializer__", serializer)
     return subclass
+
+
+def _dataclass_repr(self: Any) -> str:
+    members = [f"{field.name}={getattr(self, field.name)!r}" for field in dataclasses.fields(self) if field.repr]
+    return f"{type(self).__name__}({', '.join(members)})"
+
+
+def _tuple_repr(self: Any) -> str:
+    members = [f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True)]
+    return f"{type(self).__name__}({', '.join(members)})"
+
+
+def _repr_name(self: Any) -> str:
+    return type(self).__name__
 
 
 def _repr_args(self: Any) -> Iterator[tuple[str | None, object]]:

@@ -7,12 +7,15 @@ questions about schemas; `shapes` makes shapes of them.
 
 from __future__ import annotations
 
+import dis
 import enum
 import json
 import sys
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard, get_args, get_type_hints
+from types import CodeType, MethodType
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard, cast, get_args, get_type_hints
 
 from pydantic import TypeAdapter
+from pydantic._internal._config import ConfigWrapper
 from pydantic_core import SchemaError, SchemaValidator, ValidationError, core_schema
 
 from ..._errors import OptionsError
@@ -34,10 +37,12 @@ __all__ = [
     "Schema",
     "branches_of",
     "calls_back",
+    "config_of",
     "core_schema_of",
     "discriminator_key",
     "extra_behaviour",
     "inside",
+    "is_class",
     "is_plain",
     "is_strict",
     "is_with_info",
@@ -47,6 +52,7 @@ __all__ = [
     "listed_values",
     "marks_of",
     "may_omit",
+    "reads_data",
     "tags_of",
     "unlisted",
 ]
@@ -56,14 +62,36 @@ REFUSED: Final = (RuntimeError, TypeError, ValueError, NameError, AttributeError
 
 
 def core_schema_of(hint: Any) -> Schema:
-    """Return the core schema of a type. Raises `OptionsError` with the path of the part that Pydantic refuses."""
+    """Return the core schema of a type. Raises `OptionsError` with the path of the part that Pydantic refuses.
+
+    Names of types in quotes are looked up where the caller of the library is, as `TypeAdapter` does.
+    """
     if _is_of_version_1(hint):
         raise OptionsError("$: models of pydantic.v1 are not supported; use a model of pydantic 2")
     try:
-        return dict(TypeAdapter(hint).core_schema)  # a copy, because Pydantic may build the schema on access
+        adapter: TypeAdapter[Any] = _adapter(hint)
+        return dict(adapter.core_schema)  # a copy, because Pydantic may build the schema on access
     except REFUSED as error:
         reason = str(error).partition("\n")[0]
         raise OptionsError(f"{_culprit(hint)}: pydantic refuses the type: {reason}") from error
+
+
+def _adapter(hint: Any) -> Any:
+    if isinstance(hint, TypeAdapter):
+        return hint  # pyright: ignore[reportUnknownVariableType]
+    frame = sys._getframe()
+    depth = 2  # as TypeAdapter counts: this frame
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("unspool."):
+        frame = frame.f_back
+        depth += 1
+    return TypeAdapter(hint, _parent_depth=depth)
+
+
+def config_of(hint: Any) -> Config:
+    """Return the config that a `TypeAdapter` instance was made with; other types have theirs in their core schema."""
+    if not isinstance(hint, TypeAdapter) or hint._config is None:
+        return {}
+    return dict(ConfigWrapper(hint._config).core_config(None))
 
 
 def _is_of_version_1(hint: Any) -> bool:
@@ -196,8 +224,23 @@ class Definitions:
                     seen.add(id(one))
                     parts.append(one)
 
+    def asks_for_info(self, schema: Schema) -> bool:
+        """Return whether a validator of this part of a field gets the name of the field."""
+        parts, seen = [schema], {id(schema)}
+        while parts:
+            part = parts.pop()
+            if is_with_info(part):
+                return True
+            if is_class(part):
+                continue
+            for one in [self[part["schema_ref"]]] if part["type"] == "definition-ref" else inside(part):
+                if id(one) not in seen:
+                    seen.add(id(one))
+                    parts.append(one)
+        return False
+
     def sees_siblings(self, schema: Schema) -> bool:
-        """Return whether a validator of this part of a field asks for the fields before it.
+        """Return whether a validator of this part of a field may ask for the fields before it.
 
         A class inside has fields of its own, and its own validators (`model_validator`) are judged with it: Pydantic
         hands them the fields of the outer class only because of the place where the class is used.
@@ -207,8 +250,10 @@ class Definitions:
             part = parts.pop()
             if is_class(part):
                 continue
-            if is_with_info(part) or part.get("default_factory_takes_data"):
+            if reads_data(part) or part.get("default_factory_takes_data"):
                 return True
+            if "keys_schema" in part and any(map(is_with_info, self.walk(part["keys_schema"]))):
+                return True  # a key is judged on its own, and has no place for the name of the field
             for one in [self[part["schema_ref"]]] if part["type"] == "definition-ref" else inside(part):
                 if id(one) not in seen:
                     seen.add(id(one))
@@ -266,6 +311,42 @@ def is_with_info(schema: Schema) -> bool:
     return schema["type"] in FUNCTIONS and schema["function"]["type"] == "with-info"
 
 
+HARMLESS: Final = frozenset({"field_name", "context", "config", "mode"})  # what a validator may read in its `info`
+UNCLEAR: Final = frozenset({"locals", "vars", "eval", "exec", "_getframe"})
+
+
+def reads_data(schema: Schema) -> bool:
+    """Return whether this is a validator that may ask for the fields before its own: it may read ``info.data``.
+
+    The bytecode tells. The answer is yes unless each use of `info` reads another attribute of it.
+    """
+    if not is_with_info(schema):
+        return False
+    return not _only_reads_harmless(schema["function"]["function"], 2 if schema["type"] == "function-wrap" else 1)
+
+
+def _only_reads_harmless(function: Any, index: int) -> bool:
+    if isinstance(function, MethodType):
+        function, index = function.__func__, index + 1
+    code = getattr(function, "__code__", None)
+    if not isinstance(code, CodeType) or UNCLEAR & {*code.co_names} or index >= code.co_argcount:
+        return False
+    name = code.co_varnames[index]
+    if name in code.co_cellvars:
+        return False
+    instructions = list(dis.get_instructions(code))
+    for at, instruction in enumerate(instructions):
+        used: Any = instruction.argval
+        names = cast("tuple[object, ...]", used if isinstance(used, tuple) else (used,))
+        if "FAST" not in instruction.opname or name not in names:
+            continue
+        following = instructions[at + 1]
+        is_last = instruction.opname.startswith("LOAD_FAST") and name not in names[:-1]  # it may load two values
+        if not is_last or following.opname != "LOAD_ATTR" or following.argval not in HARMLESS:
+            return False
+    return True
+
+
 def marks_of(schema: Schema) -> frozenset[str]:
     """Return the names of the markers on this schema itself."""
     metadata: dict[str, Any] = schema.get("metadata") or {}
@@ -291,9 +372,9 @@ def may_omit(schema: Schema, definitions: Definitions) -> bool:
     )
 
 
-def is_strict(schema: Schema, config: Config) -> bool:
-    """Return whether the schema is strict, and converts nothing."""
-    return bool(schema.get("strict", config.get("strict", False)))
+def is_strict(schema: Schema, config: Config, strict: bool | None) -> bool:
+    """Return whether the schema is strict, and converts nothing. Unless it is None, `strict` overrides the schema."""
+    return bool(schema.get("strict", config.get("strict", False))) if strict is None else strict
 
 
 def is_plain(schema: Schema, config: Config) -> bool:
@@ -305,12 +386,12 @@ def is_plain(schema: Schema, config: Config) -> bool:
     return schema["type"] != "str" or UNPLAIN_STRINGS.isdisjoint(config)
 
 
-def kinds_of_leaf(schema: Schema, config: Config) -> frozenset[str]:
+def kinds_of_leaf(schema: Schema, config: Config, strict: bool | None) -> frozenset[str]:
     """Return the kinds of JSON value that may become this leaf: all of them; one too many does no harm."""
     kind = schema["type"]
     if kind == "str" and schema.get("coerce_numbers_to_str", config.get("coerce_numbers_to_str")):
         return NUMBERS
-    if is_strict(schema, config) and kind in STRICT_KINDS:
+    if is_strict(schema, config, strict) and kind in STRICT_KINDS:
         return STRICT_KINDS[kind]
     if kind == "literal":
         kinds: set[str] = set()
@@ -385,7 +466,9 @@ def discriminator_key(schema: Schema) -> str | None:
     return discriminator if isinstance(discriminator, str) else None
 
 
-def tags_of(schema: Schema, config: Config, key: str, shapes: Mapping[Any, Shape]) -> dict[tuple[str, object], Shape]:
+def tags_of(
+    schema: Schema, config: Config, key: str, shapes: Mapping[Any, Shape], strict: bool | None
+) -> dict[tuple[str, object], Shape]:
     """Return the branches by kind and value of the tag, as Pydantic itself decides; none if a branch has no tag."""
     order = list(shapes)
     indices: Any = {tag: _constant(index) for index, tag in enumerate(order)}
@@ -397,7 +480,7 @@ def tags_of(schema: Schema, config: Config, key: str, shapes: Mapping[Any, Shape
     for tag in order:
         for value in _spellings(tag.value if isinstance(tag, enum.Enum) else tag):
             try:
-                index = asked.validate_json(json.dumps({key: value}))
+                index = asked.validate_json(json.dumps({key: value}), strict=strict)
             except ValidationError:
                 continue
             found.add(index)

@@ -16,18 +16,21 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..._errors import OptionsError
 from ..._quoting import quote
-from ..._tree.nodes import BooleanNode, NumberNode, StringNode
+from ..._tree.nodes import BooleanNode, ContainerNode, NumberNode, StringNode
 from .._resolve import HIDDEN, resolve_node
 from .._shape import (
     ALL_KINDS,
     IGNORED,
+    NO_ITEMS,
     NULL,
     OBJECT,
     STRING,
     AnyShape,
     ArrayShape,
     DeferredShape,
+    EmptyContainers,
     Field,
+    Held,
     IgnoredShape,
     LeafShape,
     MapShape,
@@ -36,6 +39,7 @@ from .._shape import (
     ShapeError,
     TupleShape,
     UnionShape,
+    Waiting,
     json_text,
 )
 
@@ -45,7 +49,7 @@ except ImportError as error:
     raise ImportError("Pydantic types need pydantic: pip install 'unspool[pydantic]'") from error
 
 from .instances import dataclass_builder, model_builder, named_tuple_builder, root_builder
-from .judge import Late, Made, as_written, key_as_written, late, made_before, of_parts, wrapped
+from .judge import Late, Made, as_written, held, key_as_written, late, made_before, of_parts, one_field, wrapped
 from .schema import (
     ANY,
     FUNCTIONS,
@@ -57,10 +61,12 @@ from .schema import (
     Schema,
     branches_of,
     calls_back,
+    config_of,
     core_schema_of,
     discriminator_key,
     extra_behaviour,
     inside,
+    is_class,
     is_plain,
     is_strict,
     is_with_info,
@@ -70,6 +76,7 @@ from .schema import (
     listed_values,
     marks_of,
     may_omit,
+    reads_data,
     tags_of,
     unlisted,
 )
@@ -96,9 +103,23 @@ TRANSPARENT: Final = frozenset({"default", "custom-error", "missing-sentinel"}) 
 MAX_WRAPPERS: Final = 1000
 
 
-def shape_of(type: Any, early: bool) -> Shape:
+def shape_of(type: Any, early: bool, strict: bool | None, fills: bool) -> Shape:
     """Return the shape of a type; see `unspool.typed.from_pydantic`."""
-    return PydanticDescriber(early).shape(core_schema_of(type), {}, TypePlace())
+    schema, config = core_schema_of(type), config_of(type)
+    shape = PydanticDescriber(early, strict, fills).shape(schema, config, TypePlace())
+    shape.review = _review(as_written(lambda: schema, config, strict))
+    return shape
+
+
+def _review(judge: Callable[[Node], object]) -> Callable[[Node], ShapeError | None]:
+    def review(node: Node) -> ShapeError | None:
+        try:
+            judge(node)
+        except ShapeError as error:
+            return error
+        return None
+
+    return review
 
 
 # One part of a type
@@ -116,12 +137,16 @@ class TypePlace(NamedTuple):
     """The part is only shown here: it is judged together with something around it."""
     may_be_absent: bool = False
     """The type is useful even if nothing fits here."""
+    field: str | None = None
+    """The name of the field that the part belongs to."""
+    is_held: bool = False
+    """Validators of the field judge the value later, so a leaf is not shown before."""
 
-    def below(self, step: str, *, may_be_absent: bool = False) -> TypePlace:
+    def below(self, step: str, *, may_be_absent: bool = False, field: str | None = None) -> TypePlace:
         """Return a place inside this one."""
         if self.depth >= MAX_DEPTH:
             raise OptionsError(f"{self.path}: nested deeper than {MAX_DEPTH}")
-        return TypePlace(self.path + step, self.depth + 1, self.is_lenient, may_be_absent)
+        return TypePlace(self.path + step, self.depth + 1, self.is_lenient, may_be_absent, field or self.field)
 
 
 class TypePart(NamedTuple):
@@ -132,6 +157,10 @@ class TypePart(NamedTuple):
     around: tuple[Schema, ...]
     config: Config
     place: TypePlace
+    strict: bool | None
+    """Overrides the schema, unless it is None."""
+    fills: bool
+    """Containers that have not begun are shown as empty."""
 
     @property
     def kind(self) -> str:
@@ -167,20 +196,29 @@ class TypePart(NamedTuple):
         if self.is_lenient and self.calls_back():
             return _hidden
         core = {key: value for key, value in self.schema.items() if key != "ref"}
-        return as_written(lambda: self.definitions.standalone(wrapped(self.around, core)), self.config)
+        asks = any(map(is_with_info, self.around)) or self.definitions.asks_for_info(core)
+        field = self.place.field if asks else None
+        build = lambda: self.definitions.standalone(wrapped(self.around, core))  # noqa: E731
+        return as_written(build, self.config, self.strict, field)
 
     def assemble(self, core: Schema, *, as_json: bool = False) -> Callable[[Any], object]:
         """Return a `make` for a container of judged children: `core` has `any` in place of their schemas."""
-        as_json = as_json or any(map(is_with_info, self.around))
+        asks = any(map(is_with_info, self.around))
+        as_json = as_json or asks
         core = {key: value for key, value in core.items() if key not in ("ref", "serialization")}
         if not as_json:
             core.pop("strict", None)
         whole = wrapped(self.around, core, strictly=as_json)
-        return of_parts(self.definitions.standalone(whole), {}, as_json=as_json)
+        field = self.place.field if asks else None
+        return of_parts(self.definitions.standalone(whole), {}, self.strict, as_json=as_json, field=field)
 
     def shown(self, show: Callable[[Any], object] | None) -> Callable[[Any], object] | None:
         """Return a `show` for a half-filled container, even if it is the root of a model."""
-        roots = [root_builder(one["cls"]) for one in self.around if one["type"] == "model" and one.get("root_model")]
+        roots = [
+            root_builder(one["cls"], one["schema"], self.definitions, one.get("config", {}))
+            for one in self.around
+            if one["type"] == "model" and one.get("root_model")
+        ]
         if not roots:
             return show
 
@@ -216,9 +254,11 @@ def _hidden(node: Node) -> object:
 class PydanticDescriber:
     """Makes the shapes of one type and of its parts."""
 
-    def __init__(self, early: bool) -> None:
+    def __init__(self, early: bool, strict: bool | None, fills: bool) -> None:
         self._definitions = Definitions()
         self._early = early
+        self._strict = strict
+        self._fills = fills
         self._named: dict[tuple[object, ...], Shape] = {}
 
     def shape(
@@ -242,21 +282,23 @@ class PydanticDescriber:
             elif kind == "json-or-python":
                 schema = schema["json_schema"]
             elif kind == "lax-or-strict":
-                schema = schema["strict_schema" if is_strict(schema, config) else "lax_schema"]
+                schema = schema["strict_schema" if is_strict(schema, config, self._strict) else "lax_schema"]
             elif is_wrapper(schema):
                 around = (*around, schema)
                 if kind in ("model", "dataclass"):
                     config = schema.get("config", {})
                 schema = schema["schema"]
             else:
-                part = TypePart(self._definitions, schema, around, config, place)
+                part = TypePart(self._definitions, schema, around, config, place, self._strict, self._fills)
                 return _marked(self._of_part(part, "WholeItems" in marks), marks, place)
         raise OptionsError(f"{place.path}: more than {MAX_WRAPPERS} wrappers around a value")
 
     def _by_name(self, ref: str, place: TypePlace, around: tuple[Schema, ...], whole_items: bool) -> Shape:
         """Return the shape of a definition, the same one each time, so that a type may contain itself."""
         around = tuple([one for one in around if one["type"] not in TRANSPARENT])
-        key = (ref, place.is_lenient, whole_items, *map(id, around))
+        if not any(map(is_with_info, around)) and is_class(self._definitions[ref]):
+            place = place._replace(field=None)
+        key = (ref, place.is_lenient, place.field, place.is_held, whole_items, *map(id, around))
         named = self._named.get(key)
         if named is None:
             reference = self._named[key] = RefShape()
@@ -268,11 +310,13 @@ class PydanticDescriber:
 
     def _of_part(self, part: TypePart, whole_items: bool) -> Shape:
         kind = part.kind
+        if whole_items and (kind in MAPPINGS or kind in FIELDS or kind in KINDS):
+            raise OptionsError(f"{part.place.path}: {NO_ITEMS}")
         try:
             if kind in KINDS:
                 return leaf(part, self._early)
             if kind == "any" and not part.has_effects:
-                return AnyShape()
+                return AnyShape(is_atomic=part.place.is_held)
             if kind in ARRAYS:
                 return part.or_null(array(part, self.shape, whole_items))
             if kind in MAPPINGS:
@@ -304,7 +348,7 @@ class PydanticDescriber:
             ]
         if part.is_nullable:
             branches.append(part.null())
-        return UnionShape(branches, part.judge(), is_lenient=part.is_lenient)
+        return UnionShape(branches, part.judge(), by_literals=not part.is_lenient, is_lenient=part.is_lenient)
 
     def _branches(self, part: TypePart, choices: list[Schema]) -> list[Shape]:
         place = part.place._replace(may_be_absent=True)
@@ -315,7 +359,7 @@ class PydanticDescriber:
         branches = self._branches(part, list(by_tag.values()))
         shapes = dict(zip(by_tag, branches, strict=True))
         key = discriminator_key(part.schema)
-        tags = {} if key is None else tags_of(part.schema, part.config, key, shapes)
+        tags = {} if key is None else tags_of(part.schema, part.config, key, shapes, part.strict)
         if len(branches) == 1:
             branches *= 2  # the tag counts even if there is no choice
         if any(not self._is_object(choice) for choice in by_tag.values()):
@@ -348,6 +392,8 @@ class PydanticDescriber:
     def _whole(self, part: TypePart) -> Shape:
         if part.is_lenient:
             return self._lenient(part)
+        if part.schema.get("on_error") == "omit":
+            return DeferredShape(part.judge(), ALL_KINDS)  # an item is there once it is accepted, and not before
         # This shape only shows open values, and null is never open.
         shown = self._lenient(part._replace(around=_without_null(part)))
         return DeferredShape(part.judge(), ALL_KINDS, shown=None if isinstance(shown, IgnoredShape) else shown)
@@ -423,7 +469,7 @@ def leaf(part: TypePart, early: bool) -> Shape:
     judged.
     """
     schema, config, kind = part.schema, part.config, part.kind
-    kinds = kinds_of_leaf(schema, config)
+    kinds = kinds_of_leaf(schema, config, part.strict)
     if part.is_nullable:
         kinds |= {NULL}
     if part.is_lenient and (kind in NEVER or part.calls_back()):
@@ -431,10 +477,10 @@ def leaf(part: TypePart, early: bool) -> Shape:
     if kind in NEVER and not part.place.may_be_absent and not part.is_nullable:
         raise OptionsError(f"{part.place.path}: no JSON value can become one of {_class_name(schema)}")
     if kind in ("literal", "enum"):
-        return _listed(part, kinds, early)
+        return _listed(part, kinds, early and not part.place.is_held)
     words, make, is_lenient = WORDS.get(kind, "another value"), part.judge(), part.is_lenient
     if not part.has_effects and is_plain(schema, config):
-        if kind == "str" and kinds <= {STRING, NULL}:
+        if kind == "str" and not part.place.is_held and kinds <= {STRING, NULL}:
             return LeafShape(kinds, words, streams=True, is_lenient=is_lenient)
         if kind in _QUICK:
             return LeafShape(kinds, words, make=_QUICK[kind](make), is_lenient=is_lenient)
@@ -463,8 +509,9 @@ def _listed(part: TypePart, kinds: frozenset[str], early: bool) -> Shape:
     functions = [one["function"]["function"] for one in part.around if one["type"] in FUNCTIONS]
     has_class = any(one["type"] in ("model", "dataclass") for one in part.around)
     texts: dict[str, object] | None = None
+    is_listed = not has_class and all(map(_only_reads, functions))
     # Numbers may come as text, and only the validator knows the value that it makes.
-    if schema.get("sub_type") not in ("int", "float") and not has_class and all(map(_only_reads, functions)):
+    if schema.get("sub_type") not in ("int", "float") and is_listed:
         texts = _texts(part, values)
         if not texts:
             kinds -= {STRING}
@@ -474,6 +521,7 @@ def _listed(part: TypePart, kinds: frozenset[str], early: bool) -> Shape:
         make=part.judge(),
         literals=texts or None,
         early=early,
+        is_listed=is_listed,
         is_lenient=part.is_lenient,
     )
 
@@ -540,22 +588,10 @@ _QUICK: Final = {"int": _quick_int, "float": _quick_float, "bool": _quick_bool}
 # Lists, sets and mappings
 
 
-def _hashed(make: Callable[[list[object]], object]) -> Callable[[list[object]], object]:
-    """Return a `show` that falls back to the list itself, because half-filled values may not be hashable."""
-
-    def show(items: list[object]) -> object:
-        try:
-            return make(items)
-        except TypeError:
-            return items
-
-    return show
-
-
 ARRAYS: Final[dict[str, Callable[[list[object]], object] | None]] = {
     "list": None,
-    "set": _hashed(set),
-    "frozenset": _hashed(frozenset),
+    "set": set,
+    "frozenset": frozenset,
     "deque": deque,
 }
 MAPPINGS: Final[dict[str, Callable[[dict[object, object]], object] | None]] = {
@@ -570,7 +606,8 @@ def array(part: TypePart, describe: Describe, whole_items: bool) -> ArrayShape:
     items: Schema = schema.get("items_schema", ANY)
     shape = describe(items, part.config, part.place.below("[*]"))
     omits = may_omit(items, part.definitions)
-    show = part.shown(ARRAYS[part.kind])
+    is_set = part.kind in ("set", "frozenset")
+    show = part.shown(None if is_set and not _is_hashed_by_python(items) else ARRAYS[part.kind])
     is_bare = part.kind == "list" and not part.has_effects and not {"min_length", "max_length"} & schema.keys()
     make = show if part.is_lenient or is_bare else part.assemble({**schema, "items_schema": ANY})
     # Equal items count once in a set, and omitted items do not count at all.
@@ -587,6 +624,23 @@ def array(part: TypePart, describe: Describe, whole_items: bool) -> ArrayShape:
     )
 
 
+def _is_hashed_by_python(schema: Schema) -> bool:
+    """Return whether an item is a value of a built-in type, so that a set of them runs no code of the user's."""
+    while schema["type"] in ("nullable", "default"):
+        schema = schema["schema"]
+    kind = schema["type"]
+    if kind == "enum":
+        return all(_definer(schema["cls"], name).__module__ in ("builtins", "enum") for name in ("__hash__", "__eq__"))
+    if kind == "literal":
+        return all(type(value) in SIMPLE for value in schema["expected"])
+    return kind in KINDS and kind not in NEVER and kind != "json"
+
+
+def _definer(cls: type, name: str) -> type:
+    """Return the class that defines a method of another class."""
+    return next(base for base in cls.__mro__ if name in vars(base))
+
+
 def mapping(part: TypePart, describe: Describe) -> MapShape:
     """Return the shape of an object with any keys."""
     schema = part.schema
@@ -597,7 +651,7 @@ def mapping(part: TypePart, describe: Describe) -> MapShape:
     check_key: Callable[[str], object] | None = None
     if not has_plain_keys and not (part.is_lenient and any_calls_back(keys, part)):
         only_keys: Schema = {"type": "dict", "keys_schema": keys, "values_schema": ANY}
-        check_key = key_as_written(part.definitions.standalone(only_keys), part.config)
+        check_key = key_as_written(part.definitions.standalone(only_keys), part.config, part.strict)
     omits = may_omit(values, part.definitions)
     show = part.shown(MAPPINGS[part.kind])
     is_bare = part.kind == "dict" and not part.has_effects and not {"min_length", "max_length"} & schema.keys()
@@ -651,11 +705,12 @@ def named_tuple(part: TypePart, describe: Describe) -> Shape:
         if not part.is_lenient and (len(those) != 1 or checks_default(field["schema"], part.config)):
             raise NeedsWholeError
         keys.append(those[0] if those else name)
-    shapes = [
-        describe(field["schema"], part.config, part.place.below(f".{field['name']}", may_be_absent=True))
-        for field in fields
-    ]
-    build = named_tuple_builder(part.schema["cls"])
+    # A validator gets the name of the field, and the fields of the class around the named tuple, if there is one.
+    if part.place.field is None and any(part.definitions.sees_siblings(field["schema"]) for field in fields):
+        raise NeedsWholeError
+    places = [part.place.below(f".{name}", may_be_absent=True, field=name) for name in names]
+    shapes = [describe(field["schema"], part.config, place) for field, place in zip(fields, places, strict=True)]
+    build = _filling(part, named_tuple_builder(part.schema["cls"]), dict(zip(names, shapes, strict=True)))
     name_of = dict(zip(keys, names, strict=True))
     show_object = part.shown(lambda values: build({name_of[key]: value for key, value in values.items()}))
     assert show_object is not None
@@ -694,13 +749,15 @@ class Member(NamedTuple):
     name: str
     field: Schema
     keys: list[str]
-    around: list[Schema]
-    """The wrappers that are judged with the object: the default, and validators that ask for the fields before."""
+    default: list[Schema]
+    """The wrapper with the default, which is judged with the object."""
+    functions: list[Schema]
+    """The outermost validators, if one of them asks for the fields before. They run once those are there."""
     schema: Schema
     """The rest, which is judged when the field closes."""
     is_required: bool
     is_late: bool
-    """The whole field is judged with the object."""
+    """A validator further inside asks for the fields before, so the rest waits for those, too."""
     checks_default: bool
     holds_back: bool
 
@@ -708,7 +765,7 @@ class Member(NamedTuple):
 def object_with_fields(part: TypePart, describe: Describe) -> ObjectShape:
     """Return the shape of a model, a dataclass or a typed dict.
 
-    The values go to Pydantic under the keys of the text, and Pydantic itself decides which key wins.
+    The values go to Pydantic under the keys of the text.
     """
     schema = part.schema
     config: Config = schema.get("config", {}) if part.kind == "typed-dict" else part.config
@@ -718,17 +775,20 @@ def object_with_fields(part: TypePart, describe: Describe) -> ObjectShape:
     members = list(_members(part, config))
     fields: dict[str, Field] = {}
     for member in members:
-        for key, field in _fields(member, part, config, extra, describe):
+        for key, field in _fields(member, part, config, describe):
             if key in fields and not part.is_lenient:
                 raise NeedsWholeError  # one value for two fields
             fields.setdefault(key, field)
-    show = part.shown(_show(part, config, members, extra))
+    waiting = {} if part.is_lenient else _waiting(part, members, config, extra)
+    shapes = {member.name: fields[member.keys[0]].shape for member in members if member.keys}
+    show = part.shown(_show(part, config, members, extra, shapes, has_held=bool(waiting)))
     assert show is not None
-    make = show if part.is_lenient else _make(part, members, config, extra)
+    make = show if part.is_lenient else _make(part, members, config)
     kept = _extras(part, config, extra, describe)
     if part.is_lenient and kept is None:
         kept = IGNORED
-    return ObjectShape(fields, show, make, extra=kept, is_lenient=part.is_lenient)
+    several = [member.keys for member in members if member.is_required and len(member.keys) > 1]
+    return ObjectShape(fields, show, make, extra=kept, required=several, waiting=waiting, is_lenient=part.is_lenient)
 
 
 def _members(part: TypePart, config: Config) -> Iterator[Member]:
@@ -745,12 +805,15 @@ def _members(part: TypePart, config: Config) -> Iterator[Member]:
         if part.kind == "typed-dict":
             is_total: Any = part.schema.get("total", config.get("typed_dict_total", True))
             is_required = bool(field.get("required", is_total))
-        around, inner = _split(schema)
+        default, functions, inner = _split(schema)
         is_checked = checks_default(schema, config)
         is_late = part.definitions.sees_siblings(inner)
+        if is_late:
+            functions, inner = [], default[0]["schema"] if default else schema
         if is_checked and (is_late or len(keys) > 1) and not part.is_lenient:
             raise NeedsWholeError
-        yield Member(name, field, keys, around, inner, is_required, is_late, is_checked, holds_back(schema))
+        held = holds_back(schema)
+        yield Member(name, field, keys, default, functions, inner, is_required, is_late, is_checked, held)
 
 
 def checks_default(schema: Schema, config: Config) -> bool:
@@ -766,20 +829,20 @@ def _named_fields(schema: Schema) -> Iterator[tuple[str, Schema]]:
         yield from ((field["name"], field) for field in fields)
 
 
-def _split(schema: Schema) -> tuple[list[Schema], Schema]:
-    """Split a schema into the wrappers that are judged with the object, and the rest."""
-    around: list[Schema] = []
+def _split(schema: Schema) -> tuple[list[Schema], list[Schema], Schema]:
+    """Split a schema into its default, the outermost validators that ask for other fields, and the rest."""
+    default: list[Schema] = []
     if schema["type"] == "default" and schema.get("on_error", "raise") == "raise":
-        around.append(schema)
+        default.append(schema)
         schema = schema["schema"]
     functions: list[Schema] = []
     inner = schema
     while inner["type"] == "function-after" and "ref" not in inner:
         functions.append(inner)
         inner = inner["schema"]
-    while functions and not is_with_info(functions[-1]):
+    while functions and not reads_data(functions[-1]):
         inner = functions.pop()
-    return [*around, *functions], inner
+    return default, functions, inner
 
 
 def holds_back(schema: Schema) -> bool:
@@ -794,29 +857,53 @@ def holds_back(schema: Schema) -> bool:
     return False
 
 
-def _fields(
-    member: Member, part: TypePart, config: Config, extra: str, describe: Describe
-) -> Iterator[tuple[str, Field]]:
-    place = part.place.below(f".{member.name}", may_be_absent=not member.is_required)
+def _fields(member: Member, part: TypePart, config: Config, describe: Describe) -> Iterator[tuple[str, Field]]:
+    place = part.place.below(f".{member.name}", may_be_absent=not member.is_required, field=member.name)
     # The original schema if possible: a new one would differ each time a type contains itself.
-    schema = member.schema if any(map(is_with_info, member.around)) else member.field["schema"]
-    shape = describe(schema, config, place)
-    for index, key in enumerate(member.keys):
-        # A later key is judged with the object: an earlier key may still come, and then this one is not the field.
-        is_late = member.is_late or (index > 0 and extra != "forbid")
-        if is_late and not part.is_lenient:
-            judged: Shape = _late_shape(describe(schema, config, place._replace(is_lenient=True)))
-        else:
-            judged = shape
-        is_only = len(member.keys) == 1
-        yield key, Field(key, judged, member.is_required and is_only, member.holds_back and is_only)
+    schema: Schema = member.field["schema"]
+    if part.is_lenient:
+        shape = describe(schema, config, place)
+    elif member.is_late:
+        shape = _late_shape(describe(schema, config, place._replace(is_lenient=True, is_held=True)))
+    elif member.functions:
+        shape = describe(member.schema, config, place._replace(is_held=True))
+    else:
+        shape = describe(schema, config, place)
+    is_only = len(member.keys) == 1
+    for key in member.keys:
+        yield key, Field(key, shape, member.is_required and is_only, member.holds_back and is_only)
 
 
 def _late_shape(lenient: Shape) -> DeferredShape:
     def make(node: Node) -> object:
-        return Late(json_text(node), resolve_node(lenient, node, None).value)
+        # A leaf is not shown before it is judged, but a container was shown before, and stays.
+        is_shown = isinstance(node, ContainerNode)
+        shown = resolve_node(lenient, node, None).value if is_shown else HIDDEN
+        return Held(node, Late(json_text(node)), shown, is_valid=True)
 
     return DeferredShape(make, ALL_KINDS, shown=lenient)
+
+
+def _waiting(part: TypePart, members: list[Member], config: Config, extra: str) -> dict[str, Waiting]:
+    """Return the keys whose values are not final when they close."""
+    waiting: dict[str, Waiting] = {}
+    before: dict[str, list[str]] = {}
+    names = [name for name, _ in _named_fields(part.schema)]
+    for member in members:
+        judge: Callable[[Held, dict[str, object]], object] | None = None
+        needs: tuple[tuple[str, ...], ...] | None = None
+        if member.is_late or member.functions:
+            schema = late(member.schema) if member.is_late else held(member.functions)
+            judge = one_field(before, member.name, part.definitions.standalone(schema), config, part.strict)
+            # A field before it that no key leads to has a default, which only the whole object knows.
+            if not member.checks_default and names[: len(before)] == list(before):
+                needs = tuple(map(tuple, before.values()))
+        for index, key in enumerate(member.keys):
+            winners = () if extra == "forbid" else tuple(member.keys[:index])
+            if winners or judge is not None:
+                waiting[key] = Waiting(winners, needs, judge)
+        before = {**before, member.name: member.keys}
+    return waiting
 
 
 def _extras(part: TypePart, config: Config, extra: str, describe: Describe) -> Shape | None:
@@ -831,27 +918,17 @@ def _extras(part: TypePart, config: Config, extra: str, describe: Describe) -> S
 # The value of an object
 
 
-def _make(part: TypePart, members: list[Member], config: Config, extra: str) -> Callable[[dict[str, object]], object]:
+def _make(part: TypePart, members: list[Member], config: Config) -> Callable[[dict[str, object]], object]:
     by_name = {member.name: member for member in members}
     hollow: Any = {
-        name: _hollow(by_name[name], extra) if name in by_name else field for name, field in _named_fields(part.schema)
+        name: _hollow(by_name[name]) if name in by_name else field for name, field in _named_fields(part.schema)
     }
     if not isinstance(part.schema["fields"], dict):
         hollow = list(hollow.values())
     core: Schema = {**part.schema, "fields": hollow}
-    is_late = any(_may_be_late(member, extra) for member in members)
-    if extra == "allow" and is_late:
-        if part.kind == "dataclass-args":
-            raise NeedsWholeError  # such a schema has no place for a schema of extras
-        # If two keys lead to one field, the losing key is an extra.
-        core["extras_schema"] = late(part.schema.get("extras_schema", ANY))
-    elif "extras_schema" in core:
+    if "extras_schema" in core:
         core["extras_schema"] = ANY
-    is_strict = bool(config.get("strict"))
-    as_json = any(
-        member.checks_default or any(map(is_with_info, member.around)) or (is_strict and _may_be_late(member, extra))
-        for member in members
-    )
+    as_json = any(member.checks_default or member.functions or member.is_late for member in members)
     assemble = part.assemble(core, as_json=as_json)
     checked = [key for member in members if member.checks_default for key in member.keys]
     if not checked:
@@ -863,23 +940,28 @@ def _make(part: TypePart, members: list[Member], config: Config, extra: str) -> 
     return make
 
 
-def _may_be_late(member: Member, extra: str) -> bool:
-    return member.is_late or (len(member.keys) > 1 and extra != "forbid")
-
-
-def _hollow(member: Member, extra: str) -> Schema:
+def _hollow(member: Member) -> Schema:
     inner = ANY
-    if _may_be_late(member, extra):
+    if member.is_late:
         inner = late(member.schema)
     elif member.checks_default:
-        inner = made_before(member.schema)
-    return {**member.field, "schema": wrapped(member.around, inner)}
+        inner = wrapped(member.functions, made_before(member.schema))
+    elif member.functions:
+        inner = held(member.functions)
+    return {**member.field, "schema": wrapped(member.default, inner)}
 
 
-def _show(part: TypePart, config: Config, members: list[Member], extra: str) -> Callable[[dict[str, object]], object]:
-    build = _builder(part, config)
-    has_late = any(_may_be_late(member, extra) for member in members)
-    if extra != "allow" and not has_late and all(member.keys == [member.name] for member in members):
+def _show(
+    part: TypePart,
+    config: Config,
+    members: list[Member],
+    extra: str,
+    shapes: Mapping[str, Shape],
+    *,
+    has_held: bool,
+) -> Callable[[dict[str, object]], object]:
+    build = _filling(part, _builder(part, config), shapes)
+    if extra != "allow" and not has_held and all(member.keys == [member.name] for member in members):
         return build
     places = {key: (member.name, rank) for member in members for rank, key in enumerate(member.keys)}
     holding = frozenset([member.name for member in members if member.holds_back])
@@ -889,7 +971,7 @@ def _show(part: TypePart, config: Config, members: list[Member], extra: str) -> 
         extras: dict[str, object] = {}
         ranks: dict[str, int] = {}
         for key, value in values.items():
-            shown = value.shown if isinstance(value, Late) else value
+            shown = value.shown if isinstance(value, Held) else value
             name, rank = places.get(key, (None, 0))
             if shown is HIDDEN:
                 continue
@@ -903,30 +985,30 @@ def _show(part: TypePart, config: Config, members: list[Member], extra: str) -> 
     return show
 
 
+def _filling(part: TypePart, build: Build, shapes: Mapping[str, Shape]) -> Build:
+    """Return the builder, which also shows containers that have not begun, if that is wanted."""
+    if not part.fills:
+        return build
+    empty = EmptyContainers(shapes)
+    is_model = part.kind == "model-fields"
+
+    def build_filled(there: dict[str, object], extras: Mapping[str, object] | None = None) -> object:
+        instance = build(empty.added_to(there), extras)
+        if is_model:
+            object.__setattr__(instance, "__pydantic_fields_set__", set(there))
+        return instance
+
+    return build_filled
+
+
 def _builder(part: TypePart, config: Config) -> Build:
     owner = part.owner
     if part.kind == "typed-dict" or owner is None:
         return _dict
     if part.kind == "dataclass-args":
         return dataclass_builder(owner["cls"])
-    return model_builder(owner["cls"], part.schema, _written(part.schema["fields"]), config)
+    return model_builder(owner["cls"], part.schema, part.definitions, config)
 
 
 def _dict(there: dict[str, object], extras: Mapping[str, object] | None = None) -> object:
     return {**there, **extras} if extras else there
-
-
-def _written(fields: Mapping[str, Schema]) -> dict[str, Schema]:
-    """Return the schemas that serialize leaves: as in a whole value, or null. Other fields are written as they are."""
-    leaves: dict[str, Schema] = {}
-    for name, field in fields.items():
-        schema: Schema = field["schema"]
-        outermost = schema.get("serialization")
-        while schema["type"] == "default":
-            schema = schema["schema"]
-        if schema["type"] == "nullable":
-            schema = schema["schema"]
-        if schema["type"] in KINDS:
-            written = schema if outermost is None else {**schema, "serialization": outermost}
-            leaves[name] = {"type": "nullable", "schema": written}
-    return leaves

@@ -2,13 +2,12 @@
 
 - `Inspection` reads an input of any kind and collects its `Finding`s.
 - An `InputInspector` knows one kind of input: `OneText`, `ManyTexts`, `OneMessage`. An `Inspector` reads one text.
-- `Surroundings` keeps the end of the text, for the line around a finding.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, final
 
 import typer
@@ -18,23 +17,21 @@ from ...._chunker.snapshots import SnapshotChunker
 from ...._errors import Code, JSONSyntaxError, Position, SnapshotError, UnspoolError
 from ...._options import Options
 from ...._parser import FragmentParser
-from ...._text.utf8 import decode
 from ....llm._diagnostics import Fault, MessageError
 from ....llm._message import start
 from ....typed._outcome import InvalidError
 from ...viewer.inputs import Guess, InputKind
 from ...viewer.tracks import CONTENT, call_track
 from ..arrivals import STANDARD_INPUT, Input, timed_items
+from ..findings import BEGIN, Finding, RepairNotes, Surroundings, place_at, show
 from ..lines import Lane, Lanes, TextStage, TextValidator
-from ..options import Extract, File, Format, Kind, Schema, Tools, config_for, load_schema
+from ..options import Extract, File, Format, Kind, Repairing, Schema, Tools, config_for, level_of, load_schema
 from ..terminal import (
     BROKEN,
     UsageError,
     console,
     counted,
-    excerpt,
     guarded,
-    is_ascii_only,
     print_words,
     progress,
     shown,
@@ -45,17 +42,13 @@ if TYPE_CHECKING:
     from ....llm._config import Config
     from ....typed._iterate import Resolver
     from ...viewer.tracks import Item
+    from ..findings import TextPlace
     from ..lines import Line
 
-__all__ = ["Finding", "Inspection", "OneText", "Surroundings", "check"]
+__all__ = ["Inspection", "OneText", "check"]
 
 MAX_SHOWN: Final = 20  # findings
-MAX_PATH: Final = 200  # characters
-KEPT: Final = 1000  # characters before a place: more than fit on a line
-WIDTH: Final = 100  # columns, if the output is not a terminal
-INDENT: Final = "  "
 READING: Final = Options(max_chars=None)
-BEGIN: Final = Position(0, 1, 1)
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing; the exit status is the answer.")]
 AsJSON = Annotated[bool, typer.Option("--json", help="Print the report as one line of JSON.")]
@@ -70,118 +63,43 @@ def check(
     quiet: Quiet = False,
     kind: Kind = None,
     format: Format = None,
+    repair: Repairing = None,
 ) -> None:
     """Check whether the input is complete and valid (exit status 0), or report each problem and its place (1)."""
     with guarded(Input(file).name):
-        source = Input(file, kind, format)
+        source = Input(file, kind, format, repair=level_of(repair))
         inspection = Inspection(source, schema, tool, extract)
         inspection.run()
         problems = inspection.problems
         if as_json:
             lines = [problem.as_json() for problem in problems]
-            write_line({"ok": not problems, "file": str(file), **inspection.summary, "problems": lines})
+            report: Line = {"ok": not problems, "file": str(file), **inspection.summary, "problems": lines}
+            if repair is not None:
+                report["repairs"] = [note.as_json() for note in inspection.repairs]
+            write_line(report)
         elif not quiet:
             _report(source.name, inspection)
         if problems:
             raise typer.Exit(BROKEN)
 
 
-# Findings, and the report.
-
-
-@dataclass(frozen=True)
-class TextPlace:
-    """A place in a text, and its line: `before` is the text before the place, `after` the rest."""
-
-    offset: int
-    line: int
-    column: int
-    byte: int | None
-    before: str
-    after: str
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One problem of the input."""
-
-    code: str
-    what: str
-    path: str | None = None
-    expected: str = ""
-    place: TextPlace | None = None
-    document: int | None = None
-    track: str | None = None
-    line: int | None = None
-    """The line number, if there is no exact place."""
-
-    def as_json(self) -> Line:
-        """Return the finding for programs, without the text of the line."""
-        place = self.place
-        return {
-            "code": self.code,
-            "message": self.what,
-            "path": self.path,
-            "expected": self.expected or None,
-            "offset": None if place is None else place.offset,
-            "line": self.line if place is None else place.line,
-            "column": None if place is None else place.column,
-            "byte": None if place is None else place.byte,
-            "document": self.document,
-            "track": self.track,
-        }
+# The report.
 
 
 def _report(name: str, inspection: Inspection) -> None:
     problems = inspection.problems
-    for problem in problems[:MAX_SHOWN]:
-        _show(name, problem)
-    if len(problems) > MAX_SHOWN:
-        print_words(console(), Text(f"and {len(problems) - MAX_SHOWN} more"))
+    for findings in (inspection.repairs, problems):
+        for finding in findings[:MAX_SHOWN]:
+            show(name, finding)
+        if len(findings) > MAX_SHOWN:
+            print_words(console(), Text(f"and {len(findings) - MAX_SHOWN} more"))
     if not problems:
         summary = inspection.summary
         counts = [counted(count, what.removesuffix("s")) for what, count in summary.items() if isinstance(count, int)]
+        if inspection.repairs:
+            counts.append(counted(len(inspection.repairs), "repair"))
         words = ", ".join([str(summary["format"] or summary["input"]), *counts])
         print_words(console(), Text(shown(f"{name}: ok: {words}")))
-
-
-def _show(name: str, problem: Finding) -> None:
-    terminal = console()
-    width = terminal.width if terminal.is_terminal else WIDTH
-    where = [name]
-    if problem.track is not None:
-        where.append(problem.track)
-    if problem.document is not None:
-        where.append(f"document {problem.document + 1}")
-    place = problem.place
-    if place is not None:
-        byte = "" if place.byte in (None, place.offset) else f", byte {place.byte}"
-        where.append(f"line {place.line}, column {place.column} (offset {place.offset}{byte})")
-    elif problem.line is not None:
-        where.append(f"line {problem.line}")
-    print_words(terminal, Text(shown(": ".join(where)), style="bold"))
-    path = f", in {_shortened(problem.path)}" if problem.path is not None else ""
-    expected = f"; expected {problem.expected}" if problem.expected else ""
-    what = Text(shown(f"{problem.what}{path}{expected}"))
-    for line in what.wrap(terminal, width - len(INDENT)) if terminal.is_terminal else [what]:
-        terminal.print(Text(INDENT) + line, soft_wrap=True)
-    if place is not None:
-        _show_line(place, width)
-
-
-def _shortened(path: str) -> str:
-    return path if len(path) <= MAX_PATH else path[: MAX_PATH - 3] + "..."
-
-
-def _show_line(place: TextPlace, width: int) -> None:
-    terminal = console()
-    gutter = f"  {place.line} | "
-    if len(gutter) > width // 2:
-        gutter = " "
-    text, caret = excerpt(place.before, place.after, width - len(gutter), ascii_only=is_ascii_only())
-    blank = " " * (len(gutter) - 2) + gutter[-2:] if len(gutter) > 1 else gutter
-    terminal.print(Text(gutter + text), soft_wrap=True)
-    terminal.print(Text(blank + " " * caret).append("^", style="bold red"), soft_wrap=True)
 
 
 # Reading an input.
@@ -193,10 +111,12 @@ class Inspection:
 
     def __init__(self, source: Input, schema: str | None, tools: list[str] | None, extract: bool) -> None:
         self.problems: list[Finding] = []
+        self.repairs: list[Finding] = []
+        self._options = READING.replace(repair=source.repair)
         self._source = source
         self._extract = extract
         self._resolver = load_schema(schema)
-        self._config = config_for(self._resolver, tools, extract)
+        self._config = config_for(self._resolver, tools, extract, source.repair)
         self._has_tools = bool(tools)
         self._found: Guess | None = None
         self._inspector: InputInspector | None = None
@@ -225,6 +145,7 @@ class Inspection:
             self.problems.append(Finding("unreadable", str(error)))
         else:
             self._begun(opening.found).close()
+        self.repairs = self._begun(opening.found).repairs
 
     def _begun(self, found: Guess | None) -> InputInspector:
         if self._inspector is not None:
@@ -236,9 +157,11 @@ class Inspection:
         elif self._has_tools:
             raise UsageError("--tool is only for provider streams")
         elif found is not None and found.kind is InputKind.NDJSON:
-            self._inspector = ManyTexts(self.problems, self._resolver, is_chain=wanted is InputKind.SNAPSHOTS)
+            self._inspector = ManyTexts(
+                self.problems, self._resolver, is_chain=wanted is InputKind.SNAPSHOTS, options=self._options
+            )
         else:
-            self._inspector = OneText(self.problems, self._resolver, self._extract)
+            self._inspector = OneText(self.problems, self._resolver, self._extract, self._options)
         return self._inspector
 
 
@@ -247,6 +170,9 @@ class InputInspector(ABC):
 
     is_stopped = False
     """Whether reading on is pointless."""
+
+    def __init__(self) -> None:
+        self.repairs: list[Finding] = []
 
     @property
     @abstractmethod
@@ -266,9 +192,16 @@ class InputInspector(ABC):
 class OneText(InputInspector):
     """An input that is one text: plain JSON, or JSON in server-sent events."""
 
-    def __init__(self, problems: list[Finding], resolver: Resolver[Any] | None, extract: bool) -> None:
+    def __init__(
+        self,
+        problems: list[Finding],
+        resolver: Resolver[Any] | None,
+        extract: bool,
+        options: Options = READING,
+    ) -> None:
+        super().__init__()
         self._problems = problems
-        self._inspector = Inspector(resolver, extract=extract)
+        self._inspector = Inspector(resolver, extract=extract, options=options)
 
     @property
     def counts(self) -> Line:
@@ -281,6 +214,7 @@ class OneText(InputInspector):
 
     def close(self) -> None:
         self._inspector.close()
+        self.repairs += self._inspector.repairs
         if self._inspector.problem is not None:
             self._problems.append(self._inspector.problem)
 
@@ -292,7 +226,16 @@ class ManyTexts(InputInspector):
     With `is_chain` the documents are snapshots, and each must extend the previous one.
     """
 
-    def __init__(self, problems: list[Finding], resolver: Resolver[Any] | None, *, is_chain: bool) -> None:
+    def __init__(
+        self,
+        problems: list[Finding],
+        resolver: Resolver[Any] | None,
+        *,
+        is_chain: bool,
+        options: Options = READING,
+    ) -> None:
+        super().__init__()
+        self._options = options
         self._problems = problems
         self._resolver = resolver
         self._chunker = SnapshotChunker(on_conflict="keep") if is_chain else None
@@ -323,7 +266,9 @@ class ManyTexts(InputInspector):
         text = part.removesuffix(b"\n")
         if self._inspector is None and text.strip():
             begin = Position(offset, self._line_number, offset - self._line_start + 1)
-            self._inspector = Inspector(self._resolver, around=self._around, begin=begin, document=self._count)
+            self._inspector = Inspector(
+                self._resolver, around=self._around, begin=begin, document=self._count, options=self._options
+            )
             self._count += 1
         if self._inspector is not None:
             self._inspector.feed(text)
@@ -340,6 +285,7 @@ class ManyTexts(InputInspector):
         if inspector is None:
             return
         inspector.close()
+        self.repairs += inspector.repairs
         if inspector.problem is not None:
             self._problems.append(inspector.problem)
         elif self._chunker is not None:
@@ -370,8 +316,10 @@ class OneMessage(InputInspector):
     """A provider stream: the message as a whole, and the text of each call."""
 
     def __init__(self, problems: list[Finding], config: Config, extract: bool) -> None:
+        super().__init__()
         self._problems = problems
         self._state = start(config)
+        self._repair = config.options.repair
         self._lanes = Lanes(self._made, extract=extract)
         self._steps = 0
 
@@ -391,6 +339,9 @@ class OneMessage(InputInspector):
     def close(self) -> None:
         self._lanes.close()
         state = self._state
+        for name, lane in self._lanes.lanes.items():
+            if isinstance(lane.stage, Inspector):
+                self.repairs += [replace(note, track=name) for note in lane.stage.repairs]
         reported: set[str] = set()
         for error in state.errors:
             track = CONTENT if error.call is None else call_track(error.call)
@@ -406,7 +357,7 @@ class OneMessage(InputInspector):
             self._problems.append(cut_off)
 
     def _made(self, lane: Lane) -> TextStage:
-        return Inspector(extract=lane.extract)
+        return Inspector(extract=lane.extract, options=READING.replace(repair=self._repair))
 
     def _in_text(self, track: str) -> Finding | None:
         lane = self._lanes.lanes.get(track)
@@ -446,6 +397,7 @@ class Inspector(TextStage):
         around: Surroundings | None = None,
         begin: Position = BEGIN,
         document: int | None = None,
+        options: Options = READING,
     ) -> None:
         super().__init__(None)
         self.problem: Finding | None = None
@@ -453,11 +405,17 @@ class Inspector(TextStage):
         self._is_part = around is not None  # the caller feeds the surroundings
         self._parser: FragmentParser | TextValidator  # either one knows the syntax error
         if resolver is None:
-            self._parser = FragmentParser(READING, extract=extract)
+            self._parser = FragmentParser(options, extract=extract)
         else:
-            self._parser = TextValidator(resolver, READING, extract=extract)
+            self._parser = TextValidator(resolver, options, extract=extract)
         self._begin = begin
         self._document = document
+        self._notes = RepairNotes(self.around, begin, document)
+
+    @property
+    def repairs(self) -> list[Finding]:
+        """The repairs of the text."""
+        return self._notes.findings
 
     def _read(self, fragment: str | bytes) -> list[Line]:
         if not self._is_part:
@@ -482,6 +440,7 @@ class Inspector(TextStage):
                 self._parser.close()
             else:
                 self._parser.feed(fragment)
+            self._notes.take(self._parser.repairs)
         except InvalidError as error:
             assert isinstance(self._parser, TextValidator)
             first = error.problems[0]
@@ -506,83 +465,9 @@ class Inspector(TextStage):
         return place is not None and place.offset <= self._begin.offset + error.offset
 
     def _place(self, position: Position, *, is_at_end: bool = False) -> TextPlace:
-        begin = self._begin
-        offset = begin.offset + position.offset
-        line = begin.line + position.line - 1
-        column = position.column if position.line > 1 else begin.column + position.column - 1
-        before, after = self.around.around(offset)
-        return TextPlace(offset, line, column, self.around.byte(offset), before, "" if is_at_end else after)
+        return place_at(self.around, position, self._begin, is_at_end=is_at_end)
 
 
 def _sentence(error: UnspoolError) -> str:
     """Return the message of an error without the place."""
     return str(error).partition(":")[0]
-
-
-@final
-class Surroundings:
-    """The text around a place that is not known in advance. The text may be long, so only its end is kept.
-
-    Feed it the same fragments as the parser, before the parser.
-    """
-
-    __slots__ = ("_before", "_bytes", "_is_bytes", "_rest", "_start", "_text")
-
-    def __init__(self) -> None:
-        self._before = ""  # the end of the text before the last fragment
-        self._text = ""  # the last fragment
-        self._start = 0  # its offset
-        self._bytes = 0  # its offset in bytes
-        self._rest = b""  # the first bytes of a character that was cut
-        self._is_bytes = False
-
-    def feed(self, fragment: str | bytes) -> None:
-        """Add one more fragment."""
-        self._before = (self._before + self._text[-KEPT:])[-KEPT:]
-        self._start += len(self._text)
-        self._bytes += _size(self._text)
-        self._text = fragment if isinstance(fragment, str) else self._decoded(fragment)
-
-    def close(self) -> None:
-        """End the text. A character that was cut becomes a replacement character."""
-        if self._rest:
-            self._rest = b""
-            self.feed("\N{REPLACEMENT CHARACTER}")
-
-    def _decoded(self, data: bytes) -> str:
-        """Decode like the parser: one replacement character per run of invalid bytes."""
-        self._is_bytes = True
-        pieces: list[str] = []
-        rest, is_broken = self._rest + data, True
-        while is_broken:
-            text, rest, is_broken = decode(rest)
-            pieces.append(text)
-            if is_broken:
-                pieces.append("\N{REPLACEMENT CHARACTER}")
-        self._rest = rest
-        return "".join(pieces)
-
-    @property
-    def length(self) -> int:
-        """The number of characters so far."""
-        return self._start + len(self._text)
-
-    def around(self, offset: int) -> tuple[str, str]:
-        """Return the line around a place: the text before it, and the text from there on."""
-        text = self._before + self._text
-        at = max(offset - self._start + len(self._before), 0)
-        begin = max(text.rfind("\n", 0, at) + 1, at - KEPT)
-        end = at + 1 if text.startswith("\n", at) else text.find("\n", at)
-        return text[begin:at], text[at : at + KEPT if end < 0 else min(end, at + KEPT)]
-
-    def byte(self, offset: int) -> int | None:
-        """Return the offset in bytes, or None if the text did not arrive as bytes."""
-        if not self._is_bytes:
-            return None
-        if offset < self._start:
-            return self._bytes - _size(self._before[offset - self._start :])
-        return self._bytes + _size(self._text[: offset - self._start])
-
-
-def _size(text: str) -> int:
-    return len(text.encode("utf-8", "surrogatepass"))

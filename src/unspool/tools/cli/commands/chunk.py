@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, final
 
@@ -18,7 +17,18 @@ from ...viewer.inputs import InputKind
 from ...viewer.tracks import CLOSINGS, COMPLETIONS
 from ..arrivals import STANDARD_INPUT, Input, noted_time, timed_items
 from ..options import File, Kind, Times
-from ..terminal import NOTHING, Complaints, UsageError, guarded, progress, shown, write_line, write_text
+from ..terminal import (
+    NOTHING,
+    Complaints,
+    UsageError,
+    complain,
+    guarded,
+    progress,
+    shown,
+    writable,
+    write_line,
+    write_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,11 +40,21 @@ if TYPE_CHECKING:
 __all__ = ["SplitError", "Splitter", "chunk"]
 
 
+MOST_OF_A_PATH = 120
+
+
 class OnConflict(StrEnum):
     """The reaction to a snapshot that contradicts the text written so far."""
 
     RAISE = "raise"
     KEEP = "keep"
+
+
+class Empty(StrEnum):
+    """What to do with empty values that may still be filled."""
+
+    WRITE = "write"
+    WAIT = "wait"
 
 
 Raw = Annotated[bool, typer.Option("--raw", help="Write plain text instead of one JSON string per fragment.")]
@@ -46,6 +66,10 @@ Patience = Annotated[
     int,
     typer.Option("--patience", min=0, help="Number of unchanged snapshots after which a waiting value is complete."),
 ]
+EmptyValues = Annotated[
+    Empty,
+    typer.Option("--empty", help="Empty values and numbers: write them, or wait until they are filled."),
+]
 
 
 def chunk(
@@ -53,6 +77,7 @@ def chunk(
     raw: Raw = False,
     on_conflict: Conflict = OnConflict.RAISE,
     patience: Patience = 0,
+    empty: EmptyValues = Empty.WRITE,
     times: Times = False,
     kind: Kind = None,
 ) -> None:
@@ -60,9 +85,12 @@ def chunk(
     with guarded(Input(file).name):
         if raw and times:
             raise UsageError("--times cannot be combined with --raw")
-        chunker = SnapshotChunker(on_conflict=on_conflict.value, patience=patience, options=Options(max_chars=None))
         source = Input(file, kind)
         complaints = Complaints(source.name)
+        chunker = SnapshotChunker(
+            on_conflict=on_conflict.value, patience=patience, empty=empty.value, options=Options(max_chars=None)
+        )
+        tells_stall = True
         time: float | None = None
         is_empty = True
         for time, snapshot in _snapshots(source):
@@ -71,12 +99,24 @@ def chunk(
             _write(chunker.process(snapshot), raw, times, time)
             for conflict in chunker.conflicts[known:]:
                 complaints.add(str(conflict))
+            if tells_stall and chunker.stalled:
+                tells_stall = False
+                complain(f"{source.name}: {_stall_note(chunker)}")
         if is_empty:
             complaints.add(NOTHING)
         _write(chunker.flush(), raw, times, time)
         if raw:
             write_text("\n")
         complaints.settle()
+
+
+def _stall_note(chunker: SnapshotChunker) -> str:
+    first, *others = chunker.stalled
+    values = shown(str(first.path)[:MOST_OF_A_PATH]) + (f" and {len(others)} more" if others else "")
+    return (
+        f"note: {values} grow together, in snapshot {first.since}: "
+        "their text comes when one of them grows alone, or at the end"
+    )
 
 
 def _snapshots(source: Input) -> Iterator[tuple[float | None, str]]:
@@ -105,26 +145,9 @@ def _text_of(found: Guess, item: Item) -> str | bytes:
 
 def _write(fragment: str, raw: bool, times: bool, time: float | None) -> None:
     if raw:
-        write_text(_writable(fragment))
+        write_text(writable(fragment))
     elif fragment:
         write_line({"t": time, "fragment": fragment} if times else fragment)
-
-
-def _writable(fragment: str) -> str:
-    """Return the text with JSON escapes for characters that the terminal or its encoding does not support."""
-    if not sys.stdout.isatty():
-        try:
-            fragment.encode(sys.stdout.encoding)
-        except UnicodeEncodeError:
-            pass
-        else:
-            return fragment
-    return "".join([character if shown(character) == character else _escaped(character) for character in fragment])
-
-
-def _escaped(character: str) -> str:
-    units = character.encode("utf-16-be", "surrogatepass").hex()
-    return "".join([f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4)])
 
 
 class SplitError(UnspoolError):

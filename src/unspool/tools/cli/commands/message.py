@@ -31,7 +31,7 @@ from ...viewer.inputs import InputKind
 from ...viewer.tracks import CONTENT, Item, call_track
 from ..arrivals import STANDARD_INPUT, Input, noted_time, timed_items
 from ..lines import Lane, Lanes, ValueLines
-from ..options import Extract, File, Format, Kind, Schema, Times, Tools, config_for, load_schema
+from ..options import Extract, File, Format, Kind, Repairing, Schema, Times, Tools, config_for, level_of, load_schema
 from ..terminal import Complaints, EmptyError, UsageError, guarded, progress, write_lines
 
 if TYPE_CHECKING:
@@ -62,11 +62,12 @@ def message(
     times: Times = False,
     kind: Kind = None,
     format: Format = None,
+    repair: Repairing = None,
 ) -> None:
     """Print the message that a provider's chunks make, one line per state: text, calls with values, usage, errors."""
     with guarded(Input(file).name):
-        config = config_for(load_schema(schema), tool, extract)
-        source = Input(file, kind, format)
+        config = config_for(load_schema(schema), tool, extract, level_of(repair))
+        source = Input(file, kind, format, repair=level_of(repair))
         opening = source.opening(config)
         complaints = Complaints(source.name)
         state = start(config)

@@ -19,6 +19,7 @@ from ..options import Cut, File, Format
 from ..terminal import (
     Outlet,
     UsageError,
+    complain,
     discard_output,
     guarded,
     is_ascii_only,
@@ -229,5 +230,7 @@ def _serve(
     if not wire.frames:
         raise RecordingError("there is nothing to replay")
     with ReplayServer(wire, address, speed=speed, drop_after=drop_after, times=times, is_open=allow_remote) as server:
+        readers = "everyone who can reach this address" if allow_remote else "every user of this machine"
+        complain(f"this server has no token: {readers} can read the recording")
         write_text(f"replaying on {server.url}  {variables(wire.format, server.url)}\n")
         server.serve()

@@ -15,11 +15,24 @@ from ....typed._outcome import InvalidError
 from ...viewer.tracks import CONTENT, DOCUMENT
 from ..arrivals import STANDARD_INPUT, Input, noted_time, timed_items
 from ..lines import EventLines, Lanes, PatchLines, TextValidator, ValueLines
-from ..options import Cut, Extract, File, Format, Kind, Schema, Select, Times, load_pattern, load_schema
+from ..options import (
+    Cut,
+    Extract,
+    File,
+    Format,
+    Kind,
+    Repairing,
+    Schema,
+    Select,
+    Times,
+    level_of,
+    load_pattern,
+    load_schema,
+)
 from ..terminal import NOTHING, Complaints, UsageError, guarded, progress, write_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from ...._options import Options
     from ...viewer.inputs import Guess
@@ -50,11 +63,12 @@ def events(
     times: Times = False,
     kind: Kind = None,
     format: Format = None,
+    repair: Repairing = None,
 ) -> None:
     """Print the events of each step as JSON lines: kind, path, value, node, offset."""
     with guarded(Input(file).name):
         pattern = load_pattern(select)
-        steps = _Steps(Input(file, kind, format, cut), "", track, extract, schema, times)
+        steps = _Steps(Input(file, kind, format, cut, repair=level_of(repair)), "", track, extract, schema, times)
         steps.run(lambda options, validator, extract: EventLines(options, validator, extract=extract, select=pattern))
 
 
@@ -69,11 +83,19 @@ def values(
     times: Times = False,
     kind: Kind = None,
     format: Format = None,
+    repair: Repairing = None,
 ) -> None:
     """Print the value so far, one line per step that changes it; with --select, one line per selected value."""
     with guarded(Input(file).name):
         pattern = load_pattern(select)
-        steps = _Steps(Input(file, kind, format, cut).in_one_piece(), "value", track, extract, schema, times)
+        steps = _Steps(
+            Input(file, kind, format, cut, repair=level_of(repair)).in_one_piece(),
+            "value",
+            track,
+            extract,
+            schema,
+            times,
+        )
         steps.run(
             lambda options, validator, extract: ValueLines(
                 options, validator, extract=extract, every=every, select=pattern
@@ -91,10 +113,18 @@ def patch(
     times: Times = False,
     kind: Kind = None,
     format: Format = None,
+    repair: Repairing = None,
 ) -> None:
     """Print the changes of each step as JSON Patch (RFC 6902), one list of operations per line."""
     with guarded(Input(file).name):
-        steps = _Steps(Input(file, kind, format, cut).in_one_piece(), "patch", track, extract, schema, times)
+        steps = _Steps(
+            Input(file, kind, format, cut, repair=level_of(repair)).in_one_piece(),
+            "patch",
+            track,
+            extract,
+            schema,
+            times,
+        )
         steps.run(lambda options, validator, extract: PatchLines(options, validator, extract=extract, append=append))
 
 
@@ -170,8 +200,8 @@ class _Steps:
             self._complaints.add(missing if self._track is None else f"there is no JSON named {self._track} in it")
         self._complaints.settle()
 
-    def _write(self, track: str, lines: list[Line], time: float | None) -> None:
-        write_lines([self._shape(track, line, time) for line in lines])
+    def _write(self, track: str, lines: Iterable[Line], time: float | None) -> None:
+        write_lines(self._shape(track, line, time) for line in lines)
 
     def _shape(self, track: str, line: Line, time: float | None) -> object:
         prefix: Line = {"t": time} if self._times else {}

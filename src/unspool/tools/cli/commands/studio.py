@@ -7,12 +7,12 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
 from ..arrivals import STANDARD_INPUT, Input, standard_input
-from ..options import Cut, Extract, Format, Kind, checked_file, load_json
+from ..options import Cut, Extract, Format, Kind, Repairing, checked_file, level_of, load_json
 from ..terminal import USAGE, UsageError, complain, guarded, shown, write_text
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def studio(
     format: Format = None,
     cut: Cut = None,
     extract: Extract = False,
+    repair: Repairing = None,
 ) -> None:
     """Show a stream in the browser: its text, its tree, and when each field became known."""
     lacking = [name for name in ("starlette", "uvicorn") if find_spec(name) is None]
@@ -55,7 +56,7 @@ def studio(
         complain(f"{host} is not a loopback address: use --allow-remote to let other machines connect")
         raise typer.Exit(USAGE)
     with guarded():
-        order = _order(source, command or [], _schema(schema), kind, format, cut, extract)
+        order = _order(source, command or [], _schema(schema), kind, format, cut, extract, level_of(repair))
         try:
             _serve(order, host, port, allow_remote, is_browser_wanted=not no_browser)
         except BrokenPipeError:  # of standard output, not of the address
@@ -81,12 +82,13 @@ def _order(
     format: str | None,
     cut: int | None,
     extract: bool,
+    repair: Literal["none", "spelling", "guess"],
 ) -> Order | None:
     from ...studio.live import Address, Command, Descriptor, is_address
     from ...studio.requests import Order, SessionOptions, check_format, sample_of
 
     check_format(format)
-    reading = SessionOptions(kind, format, cut, extract, schema)
+    reading = SessionOptions(kind, format, cut, extract, schema, repair)
     if source is None:
         return None
     words = _words_of_a_command([source, *command])

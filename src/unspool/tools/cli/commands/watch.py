@@ -15,7 +15,7 @@ from ...._events import Kind as EventKind
 from ...viewer.rows import leaf_text
 from ...viewer.tracks import CLOSINGS, COMPLETIONS, DOCUMENT, STARTS
 from ..arrivals import PAUSE, STANDARD_INPUT, GrowingTimeline, Input, problems_of
-from ..options import Cut, Extract, File, Format, Kind, Select, load_pattern, load_schema
+from ..options import Cut, Extract, File, Format, Kind, Repairing, Select, level_of, load_pattern, load_schema
 from ..screen import Look, TimelineValidator, TracksView, json_tracks, status_line, summary
 from ..terminal import BROKEN, Complaints, console, guarded, is_ascii_only, print_words, progress, shown, write_text
 
@@ -52,6 +52,7 @@ def watch(
     kind: Kind = None,
     format: Format = None,
     cut: Cut = None,
+    repair: Repairing = None,
 ) -> None:
     """Watch a value grow as a tree: open values, recent changes, rate and position.
 
@@ -64,7 +65,7 @@ def watch(
         out = console()
         is_screen = out.is_terminal and not out.is_dumb_terminal
         pace = speed if speed is not None else 1.0 if is_screen else 0.0
-        source = Input(file, kind, format, cut).cut_into(MAX_STEPS)
+        source = Input(file, kind, format, cut, repair=level_of(repair)).cut_into(MAX_STEPS)
         watched = GrowingTimeline(source, extract=extract, speed=pace)
         if is_screen:
             _on_screen(watched, out, pattern, resolver)

@@ -65,6 +65,7 @@ export class Opening {
       format: byId("open-format").value || null,
       cut: Number.isInteger(cut) && cut > 0 ? cut : null,
       extract: byId("open-extract").checked,
+      repair: byId("open-repair").value || null,
     };
   }
 

@@ -1,5 +1,5 @@
-// The text so far: a window of it, usually of its end. The text of this step is marked, and so is the character of an
-// error. The text is held in blocks of a fixed size, so that a step that adds a little changes the last ones only.
+// The text so far: a window of it, usually of its end. The text of this step is marked, and so are the character of an
+// error and the repairs. The text is held in blocks of a fixed size, so that a step that adds a little changes the last ones only.
 //
 // Offsets count characters as Python does, not the halves of pairs of JavaScript.
 
@@ -77,10 +77,11 @@ export class TextPanel {
       const chars = typeof part === "string" ? part : part.join("");
       const marked = Math.min(Math.max(text.new_from, at), end);
       const error = text.error_at !== null && text.error_at >= at && text.error_at < end ? text.error_at : -1;
-      const signature = `${at} ${marked} ${error} ${chars}`;
+      const repairs = text.repairs.filter((one) => one.at <= end && (one.at >= at || one.at + one.length > at));
+      const signature = `${at} ${marked} ${error} ${end === stop} ${JSON.stringify(repairs)} ${chars}`;
       let node = this.#blocks.get(at);
       if (node?.signature !== signature) {
-        const fresh = block(part, at, marked, error);
+        const fresh = block(part, at, marked, error, repairs, end === stop);
         fresh.signature = signature;
         if (node === next && next !== null) next = node.nextSibling;
         node?.remove();
@@ -152,13 +153,28 @@ export class TextPanel {
   }
 }
 
-function block(part, at, marked, error) {
+function block(part, at, marked, error, repairs, isEnd) {
   const node = element("span", "block");
-  const put = (start, stop, tag, className) => {
+  const write = (parent, start, stop) => {
     if (start >= stop) return;
     const piece = part.slice(start - at, stop - at);
-    const text = typeof piece === "string" ? piece : piece.join("");
-    appendVisible(tag ? node.appendChild(element(tag, className)) : node, text, { lines: true });
+    appendVisible(parent, typeof piece === "string" ? piece : piece.join(""), { lines: true });
+  };
+  // A repair marks the characters that stood there. If something was put in, the mark is empty.
+  const put = (start, stop, tag, className) => {
+    if (start >= stop) return;
+    const parent = tag ? node.appendChild(element(tag, className)) : node;
+    let from = start;
+    for (const { at: place, length, is_guess, text } of repairs) {
+      const end = Math.min(place + length, stop);
+      if (place >= stop || (length ? end <= from : place < start)) continue;
+      const begin = Math.max(place, from);
+      write(parent, from, begin);
+      const mark = parent.appendChild(repairMark(is_guess, length, text));
+      write(mark, begin, Math.max(end, begin));
+      from = Math.max(end, begin);
+    }
+    write(parent, from, stop);
   };
   const run = (start, stop, tag, className) => {
     if (error < start || error >= stop) return put(start, stop, tag, className);
@@ -168,5 +184,14 @@ function block(part, at, marked, error) {
   };
   run(at, marked, "", "");
   run(marked, at + part.length, "mark", "new");
+  for (const { at: place, length, is_guess, text } of repairs)
+    if (!length && isEnd && place === at + part.length) node.append(repairMark(is_guess, length, text));
   return node;
+}
+
+function repairMark(isGuess, length, text) {
+  const level = isGuess ? "guess" : "spelling";
+  const mark = element("mark", `repair ${level}${length ? "" : " put-in"}`);
+  mark.title = `${level}: ${text}`;
+  return mark;
 }

@@ -115,6 +115,7 @@ export class TreePanel {
     if (isChosen) classes.push("chosen");
     if (index === this.#active) classes.push("active");
     if (isWrong) classes.push("wrong");
+    if (row.repair) classes.push("repaired", row.repair);
     const className = classes.join(" ");
     if (node.className !== className) node.className = className;
     node.id = `node-${row.id}`;
@@ -133,7 +134,7 @@ export class TreePanel {
     setVisible(parts.key, this.#isFiltered ? row.path : row.label);
     parts.key.classList.toggle("is-index", typeof row.key === "number");
     this.#fillValue(row, parts, isContainer);
-    setText(parts.tag, isWrong ? "error" : row.is_open ? "open" : `#${row.id}`);
+    setText(parts.tag, isWrong ? "error" : row.repair || (row.is_open ? "open" : `#${row.id}`));
     node.title = "";
   }
 

@@ -1,0 +1,203 @@
+"""The laws of encoders, numbered as in docs/laws.md: random deltas, hostile ones too, and all recordings."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.laws.test_laws_messages import each_recording, recorded, recorded_states
+from tests.support.encodings import (
+    READABLE,
+    all_events,
+    decoded,
+    decoded_states,
+    differences,
+    encoded,
+    needless,
+)
+from tests.support.grammars import GRAMMARS, accept
+from tests.support.message_deltas import configs, many_deltas, states_after
+from tests.support.steps import steps
+from unspool import COMPILED
+from unspool.llm import Config, ContentAdded, Encoder, PartEnded, PartStarted, SourcePart, TextPart
+from unspool.llm._encoders.machine import step
+from unspool.llm._encoders.registry import TARGETS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from unspool.llm._deltas import Delta
+
+many = settings(max_examples=max(100, settings().max_examples))
+targets = st.sampled_from(list(GRAMMARS))
+each_target = pytest.mark.parametrize("target", list(GRAMMARS))
+
+
+# ---- law 40: encoding --------------------------------------------------------------------------------
+
+
+@each_recording
+def test_law_40_recordings_keep_the_grammar_of_every_target(name: str) -> None:
+    """The automaton of each target accepts every recording."""
+    events = all_events(recorded_states(name))
+    for target in GRAMMARS:
+        accept(target, encoded(events, Encoder(target, include_usage=True)))
+
+
+@each_recording
+def test_law_40_only_losses_differ_in_recordings(name: str) -> None:
+    """The message that a client reads differs in exactly what the losses name: no more, and no fewer."""
+    states = recorded_states(name)
+    events = all_events(states)
+    for target in READABLE:
+        for include_usage in (True, False) if target == "openai-chat" else (True,):
+            encoder = Encoder(target, include_usage=include_usage)
+            read = decoded(target, encoded(events, encoder))
+            assert differences(states[-1], read, encoder.losses) == []
+            assert needless(states[-1], read, encoder.losses) == []
+
+
+@many
+@given(configs, many_deltas, targets)
+def test_law_40_hostile_messages_keep_the_grammar(config: Config, deltas: list[Delta], target: str) -> None:
+    """Parts that interleave, late names, repeated ids, replaced text, ends without starts: the grammar holds."""
+    events = all_events(states_after(deltas, config))
+    encoder = Encoder(target, include_usage=True)
+    chunks: list[Any] = []
+    for event in events:
+        chunks += encoder.feed(event)
+    accept(target, chunks)
+    assert encoder.is_ended
+    assert encoder.close() == []
+
+
+@many
+@given(configs, many_deltas, st.sampled_from(READABLE))
+def test_law_40_only_losses_differ_in_hostile_messages(config: Config, deltas: list[Delta], target: str) -> None:
+    """Whatever comes, a difference is a loss."""
+    states = states_after(deltas, config)
+    encoder = Encoder(target, include_usage=True)
+    read = decoded(target, encoded(all_events(states), encoder))
+    assert differences(states[-1], read, encoder.losses) == []
+
+
+def joined_late(states: list[Any], at: int, target: str) -> tuple[Encoder, list[Any]]:
+    """What a client gets that joins after this state: the prelude, and the events that follow."""
+    encoder = Encoder(target, include_usage=True)
+    chunks = encoder.prelude(states[at])
+    return encoder, chunks + encoded(all_events(states[at:]), encoder)
+
+
+@each_recording
+def test_law_40_a_late_client_ends_with_the_same_message(name: str) -> None:
+    """After a prelude in the middle of a recording, the grammar holds, and only losses differ."""
+    states = recorded_states(name)
+    for target, at in product(GRAMMARS, {len(states) // 2, len(states) - 2, len(states) - 1}):
+        encoder, chunks = joined_late(states, at, target)
+        accept(target, chunks)
+        if target in READABLE:
+            assert differences(states[-1], decoded(target, chunks), encoder.losses) == []
+
+
+@many
+@given(configs, many_deltas, targets, st.data())
+def test_law_40_a_late_client_of_a_hostile_message(
+    config: Config, deltas: list[Delta], target: str, data: st.DataObject
+) -> None:
+    """The same for hostile messages, from any state on."""
+    states = states_after(deltas, config)
+    encoder, chunks = joined_late(states, data.draw(st.integers(0, len(states) - 1)), target)
+    accept(target, chunks)
+    if target in READABLE:
+        assert differences(states[-1], decoded(target, chunks), encoder.losses) == []
+
+
+@many
+@given(configs, many_deltas, targets, st.data())
+def test_law_40_a_state_can_be_kept(config: Config, deltas: list[Delta], target: str, data: st.DataObject) -> None:
+    """The machine is pure: from a state that was kept, the same events make the same chunks again."""
+    events = all_events(states_after(deltas, config))
+    encoder = Encoder(target)
+    kept: list[Any] = []
+    chunks: list[list[Any]] = []
+    for event in events:
+        kept.append(encoder.state)
+        chunks.append(encoder.feed(event))
+    machine = TARGETS[target].target
+    for at in sorted(data.draw(st.sets(st.integers(0, len(events) - 1), max_size=4))) if events else []:
+        state = kept[at]
+        for event, wanted in zip(events[at:], chunks[at:], strict=True):
+            state, made = step(machine, state, event)
+            assert made == wanted
+        assert state.losses == encoder.losses
+
+
+# ---- law 41: chains ----------------------------------------------------------------------------------
+
+
+def check_chain(name: str, wire: str, between: str) -> None:
+    """Check a chain from one target to another and back."""
+    states = recorded_states(name)
+    there = Encoder(between, include_usage=True)
+    middle = decoded_states(between, encoded(all_events(states), there))
+    back = Encoder(wire, include_usage=True)
+    last = decoded(wire, encoded(all_events(middle), back))
+    assert differences(middle[-1], last, back.losses) == []
+    lost = states[-1].lost_in(between)
+    parts, kinds = {loss.part for loss in lost}, {loss.what for loss in lost}
+    for loss in there.losses:
+        assert loss.what == "order" or loss.part in parts or (loss.part is None and kinds)
+    assert {loss.what for loss in back.losses} <= {*kinds, "order"}
+
+
+@each_recording
+def test_law_41_a_chain_loses_what_a_request_would(name: str) -> None:
+    """From A to B and back to A: each loss is one of a part that `lost_in(B)` names, or one of order."""
+    wire, _ = recorded()[name]
+    for between in READABLE:
+        if wire in READABLE and wire != between:
+            check_chain(name, wire, between)
+
+
+# ---- law 43: cost ------------------------------------------------------------------------------------
+
+
+def many_pieces(target: str, count: int) -> None:
+    """One part with many pieces."""
+    encoder = Encoder(target)
+    encoder.feed(PartStarted(0, TextPart()))
+    for _ in range(count):
+        encoder.feed(ContentAdded("piece "))
+
+
+def many_parts(target: str, count: int) -> None:
+    """Many parts, all of them open: those that wait for the first one are written at its end."""
+    encoder = Encoder(target)
+    for number in range(count):
+        encoder.feed(PartStarted(number, TextPart()))
+        encoder.feed(ContentAdded("text", part=number))
+    for number in range(count):
+        encoder.feed(PartEnded(number, TextPart("text", is_complete=True)))
+
+
+def many_losses(target: str, count: int) -> None:
+    """Many parts that have no place in some targets."""
+    encoder = Encoder(target)
+    for number in range(count):
+        part = SourcePart(f"https://example.org/{number}")
+        encoder.feed(PartStarted(number, part))
+        encoder.feed(PartEnded(number, part))
+    assert len(encoder.losses) in {0, count}
+
+
+@pytest.mark.skipif(COMPILED, reason="steps are counted in the plain sources only")
+@pytest.mark.parametrize("work", [many_pieces, many_parts, many_losses])
+@each_target
+def test_law_43_twice_the_events_are_twice_the_work(work: Callable[[str, int], None], target: str) -> None:
+    """Twice the pieces, parts or losses take at most 2.3 times the work."""
+    once, twice = steps(lambda: work(target, 100)), steps(lambda: work(target, 200))
+    assert twice <= 2.3 * once

@@ -1,0 +1,306 @@
+"""When a value is complete, what is missing, what validators may raise, and how half-filled models are written out."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import warnings
+from datetime import date
+from random import Random
+from typing import Annotated, Any, Literal, Self
+
+import pytest
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    RootModel,
+    ValidationInfo,
+    WrapValidator,
+    computed_field,
+    field_serializer,
+    field_validator,
+    model_validator,
+)
+
+from tests.support.models import CASES
+from unspool.typed import Invalid, InvalidError, iter_partial
+
+
+def complete(hint: Any, text: str, path: str) -> str:
+    """How much of the text it takes until the value at a path is complete. It stays so."""
+    read = ""
+
+    def fragments() -> Any:
+        nonlocal read
+        for character in text:
+            read += character
+            yield character
+
+    answers = [(read, one.is_complete_at(path)) for one in iter_partial(hint, fragments(), on_invalid="ignore")]
+    told = [answer for _, answer in answers]
+    assert told == sorted(told)
+    return next((prefix for prefix, answer in answers if answer), "never")
+
+
+class Inner(BaseModel):
+    size: int
+    name: str = ""
+
+
+class Before(Inner):
+    @model_validator(mode="before")
+    @classmethod
+    def double(cls, value: Any) -> Any:
+        return {**value, "size": 2 * value["size"]} if isinstance(value, dict) and "size" in value else value
+
+
+class Around(Inner):
+    @model_validator(mode="wrap")
+    @classmethod
+    def check(cls, value: Any, handler: Any) -> Any:
+        return handler(value)
+
+
+class After(Inner):
+    @model_validator(mode="after")
+    def check(self) -> Self:
+        if self.size > 9:
+            raise ValueError("too large")
+        return self
+
+
+class Named(BaseModel):
+    model_config = ConfigDict(populate_by_name=True)
+    size: int = Field(alias="Size")
+    name: Annotated[str, AfterValidator(str.upper)] = Field(validation_alias=AliasChoices("Name", "NAME"))
+
+
+class Cat(BaseModel):
+    kind: Literal["cat"]
+    lives: int
+
+
+class Dog(BaseModel):
+    kind: Literal["dog"]
+    lives: str
+
+
+TEXT = '{"size": 1 , "name": "a" }'
+
+
+@pytest.mark.parametrize(
+    ("hint", "text", "path", "expected"),
+    [
+        (Inner, TEXT, "$.size", '{"size": 1 '),
+        (Before, TEXT, "$.size", TEXT),
+        (Around, TEXT, "$.name", TEXT),
+        (After, TEXT, "$.size", '{"size": 1 '),
+        (After, '{"size": 10 , "name": "a" }', "$.size", '{"size": 10 '),
+        (After, '{"size": 10 , "name": "a" }', "$", "never"),
+        (list[Before], f"[{TEXT}]", "$[0].size", f"[{TEXT}"),
+        (Annotated[list[int], BeforeValidator(lambda value: value)], "[1, 2]", "$[0]", "[1, 2]"),
+        (Annotated[list[int], WrapValidator(lambda value, handler: handler(value))], "[1, 2]", "$[0]", "[1, 2]"),
+        (Annotated[list[int], AfterValidator(lambda value: value)], "[1, 2]", "$[0]", "[1,"),
+        (Named, '{"Size": 1 , "Name": "a" }', "$.Size", '{"Size": 1 '),
+        (Named, '{"size": 1 , "Name": "a" }', "$.size", '{"size": 1 , "Name": "a" }'),
+        (Named, '{"Size": 1 , "NAME": "a" }', "$.NAME", '{"Size": 1 , "NAME": "a" }'),
+        (Annotated[Cat | Dog, Field(discriminator="kind")], '{"lives": 9, "kind": "cat" }', "$.lives", None),
+        (Annotated[Cat | Dog, Field(discriminator="kind")], '{"lives": 9, "kind": "dog" }', "$.lives", "never"),
+        (Inner | list[int] | Cat, '{"size": 1 }', "$.size", '{"size": 1 }'),
+    ],
+)
+def test_complete_means_judged(hint: Any, text: str, path: str, expected: str | None) -> None:
+    """Nothing is complete that a validator, another name or a discriminator can still take back."""
+    assert complete(hint, text, path) == (text[:-2] if expected is None else expected)
+
+
+def test_missing_lists_fields_with_several_names() -> None:
+    """Under the first of their names, until one of them has begun."""
+    partials = list(iter_partial(Named, ["{", '"NAME": "a"', ', "size": 1 ', "}"]))
+    assert [[str(path) for path in one.missing] for one in partials] == [["$.Size", "$.Name"], ["$.Size"], [], []]
+
+
+def test_a_value_under_a_second_name_is_judged_like_one_under_the_first() -> None:
+    """Its validators run when it closes, and a wrong one is not shown. The first name may still come and win."""
+    shown = [one.value.name for one in iter_partial(Named, ['{"NAME": "a', 'b"', ', "Size": 1 ', "}"])]
+    assert shown == [None, "AB", "AB", "AB"]
+    texts = ['{"NAME": 1 ', ', "Size": 1 ', ', "Name": "x"}']
+    partials = list(iter_partial(Named, texts))
+    assert [one.value.name for one in partials] == [None, None, "X"]
+    with pytest.raises(InvalidError) as caught:
+        list(iter_partial(Named, [*texts[:2], "}"]))
+    assert str(caught.value.path) == "$.NAME"
+
+
+def test_validators_that_read_data_see_what_pydantic_shows_them() -> None:
+    """In the order of the class, whatever the order of the text; with defaults, only at the end."""
+    calls: list[Any] = []
+
+    class Reading(BaseModel):
+        first: int = 7
+        second: str = Field(default="", alias="Second")
+        third: list[int]
+
+        @field_validator("third")
+        @classmethod
+        def read(cls, value: list[int], info: ValidationInfo) -> list[int]:
+            calls.append(dict(info.data))
+            return [*value, info.data["first"]]
+
+    def run(*fragments: str) -> list[Any]:
+        calls.clear()
+        partials = list(iter_partial(Reading, fragments))
+        assert partials[-1].value == Reading.model_validate_json("".join(fragments))
+        calls.pop()  # of pydantic itself
+        assert len(calls) == 1
+        return [one.value.third for one in partials]
+
+    assert run('{"first": 1, "Second": "a", "third": [5]', "}") == [[5, 1], [5, 1]]
+    assert run('{"third": [5]', ', "first": 1, "Second": "a"', "}") == [[5], [5, 1], [5, 1]]
+    assert run('{"third": [5]', ', "first": 1 ', "}") == [[5], [5], [5, 1]]
+    assert calls == [{"first": 1, "second": ""}]
+
+
+@pytest.mark.parametrize("error", [KeyError("k"), ZeroDivisionError(), StopIteration(), RecursionError(), OSError("x")])
+def test_no_foreign_exception_comes_out(error: Exception) -> None:
+    """An exception of a validator is the cause of the error, wherever the validator stands."""
+
+    def fail(value: Any) -> Any:
+        raise error
+
+    class After(BaseModel):
+        value: Annotated[str, AfterValidator(fail)]
+
+    class Post(BaseModel):
+        value: str
+
+        def model_post_init(self, context: Any, /) -> None:
+            raise error
+
+    class Default(BaseModel):
+        value: str
+        other: int = Field(default_factory=lambda: fail(1))
+
+    hints: list[Any] = [After, Post, Default, list[After], Annotated[After, BeforeValidator(fail)]]
+    hints.append(dict[Annotated[str, AfterValidator(fail)], int])
+    for hint in hints:
+        text = '[{"value": "a"}]' if hint == list[After] else '{"value": "a"}' if hint is not hints[-1] else '{"a": 1}'
+        with pytest.raises(InvalidError) as caught:
+            list(iter_partial(hint, text))
+        assert caught.value.problems[0].code == "validator_failed"
+        assert caught.value.__cause__ is error
+        *_, last = iter_partial(hint, text, on_invalid="ignore")
+        assert isinstance(last, Invalid)
+
+
+def test_sets_are_shown_without_hashing_half_filled_items() -> None:
+    """A set of models is shown as a list until it closes; a set of plain values is shown as a set."""
+
+    class Item(BaseModel):
+        model_config = ConfigDict(frozen=True)
+        name: str
+
+        def __hash__(self) -> int:
+            assert type(self) is Item
+            return hash(self.name.upper())
+
+        def __eq__(self, other: object) -> bool:
+            assert type(self) is type(other) is Item
+            return super().__eq__(other)
+
+    class Box(BaseModel):
+        items: set[Item]
+        words: frozenset[str] = frozenset()
+
+    fragments = ['{"items": [{"name": "a"}, {"na', 'me": "b"}', '], "words": ["x"', ', "y"]}']
+    partials = list(iter_partial(Box, fragments))
+    assert [type(one.value.items) for one in partials] == [list, list, set, set]
+    assert [one.name for one in partials[1].value.items] == ["a", "b"]
+    shown: list[object] = [one.value.words for one in partials]
+    assert shown == [None, None, {"x"}, {"x", "y"}]
+    assert partials[-1].value == Box.model_validate_json("".join(fragments))
+
+
+# Dumps
+
+
+class Stamp(BaseModel):
+    on: Annotated[date, PlainSerializer(lambda day: day.year)]
+
+
+@dataclasses.dataclass
+class Point:
+    x: Annotated[int, PlainSerializer(lambda x: f"<{x}>")]
+    y: int = 0
+
+
+class Everything(BaseModel):
+    model_config = ConfigDict(ser_json_bytes="hex")
+    days: list[Annotated[date, PlainSerializer(lambda day: day.isoformat()[:4])]] = []
+    by_name: dict[str, Annotated[int, PlainSerializer(lambda number: number + 0.5)]] = {}
+    pair: tuple[Annotated[int, PlainSerializer(str)], Stamp] | None = None
+    stamps: set[Annotated[int, PlainSerializer(lambda number: f"#{number}")]] = set()
+    points: list[Point] = []
+    raw: list[bytes] = []
+    names: RootModel[list[Annotated[str, PlainSerializer(str.upper)]]] | None = None
+    shout: str = ""
+
+    @field_serializer("shout")
+    def loud(self, shout: str) -> str:
+        return shout.upper()
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def count(self) -> int:
+        return len(self.days)
+
+
+def test_half_filled_models_are_written_out_as_whole_ones() -> None:
+    """By the same serializers, in every container; computed fields are null until the model is whole."""
+    value = {
+        "shout": "ab",
+        "days": ["2024-05-01", "2023-01-01"],
+        "by_name": {"a": 1, "b": 2},
+        "pair": [1, {"on": "2024-05-01"}],
+        "stamps": [3],
+        "points": [{"x": 1}, {"x": 2, "y": 3}],
+        "raw": ["a", "b"],
+        "names": ["x", "y"],
+    }
+    partials = list(iter_partial(Everything, json.dumps(value)))
+    whole = json.loads(Everything.model_validate(value).model_dump_json())
+    written: dict[str, object] = {}
+    for one in partials[:-1]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            written = json.loads(one.value.model_dump_json())
+        assert written["count"] is None
+        assert written.keys() == whole.keys()
+    assert written == {**whole, "count": None}
+    assert json.loads(partials[-1].value.model_dump_json()) == whole
+    cut = next(iter(iter_partial(Everything, ['{"pair": [7, {"on": "2024-05-01"', "}]}"])))
+    assert cut.value.model_dump(exclude_unset=True, mode="json") == {"pair": ["7", {"on": 2024}]}
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if isinstance(case.type, type) and issubclass(case.type, BaseModel)], ids=str
+)
+def test_half_filled_models_can_be_written_out_at_every_cut(case: Any) -> None:
+    """Wherever the whole model can, without a warning."""
+    for seed in range(3):
+        text = json.dumps(case.valid(Random(seed)))
+        whole = case.type.model_validate_json(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            try:
+                whole.model_dump_json()
+            except (ValueError, UserWarning):
+                continue
+            for one in iter_partial(case.type, text):
+                json.loads(one.value.model_dump_json())
+                one.value.model_dump()
