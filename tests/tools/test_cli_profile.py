@@ -84,7 +84,7 @@ def test_every_line_fits_80_columns(sample: str) -> None:
 
 def test_repaired_text_has_a_profile(tmp_path: Path) -> None:
     """With --repair, broken JSON has its fields; what a repair put in has no bytes."""
-    file = file_with(tmp_path, "{'a': True, b: [1,2,")
+    file = file_with(tmp_path, "{'a': True, b: [1,2]")
     assert run(file).exit_code == 1
     lines = lines_of(run(file, "--repair", "guess", "--json"))
     assert [(line["path"], line["complete"] is not None) for line in lines] == [

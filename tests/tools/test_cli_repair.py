@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -63,7 +64,7 @@ def test_the_log_comes_at_the_end_on_one_terminal(tmp_path: Path) -> None:
     file.write_text("{'a': 1, b: 'x'\n")
     terminal = Terminal("repair", "--log", file, columns=80, NO_COLOR="1")
     assert terminal.close() == 0
-    first, *log = terminal.output.decode().replace("\r\n", "\n").splitlines()
+    first, *log = re.sub(r"\x1b\[[01]?m", "", terminal.output.decode()).replace("\r\n", "\n").splitlines()
     assert first == '{"a":1,"b":"x"}'
     assert len([line for line in log if line.rstrip().endswith("^")]) == 4
     assert log[-2:] == ["  1 | {'a': 1, b: 'x'", "    |                ^"], "not on the empty last line"
