@@ -355,6 +355,8 @@ def _load(dump: object, cap: Options | None) -> ParserState:
         if intake.repairer is not None:
             intake.repairer.stops_at_root = True
         intake.is_plain = False
+        ahead = data["extract"]["offset"] - natural(data["position"][0])  # a repairer may hold text back
+        check(ahead == 0 or (ahead > 0 and intake.repairer is not None), "the extractor is at another place")
         check(
             intake.extractor.multiple is reader.dialect.multiple and not reader.dialect.lines,
             "the extractor does not fit the options",
@@ -364,6 +366,7 @@ def _load(dump: object, cap: Options | None) -> ParserState:
     for code_name, offset, line, column, steps, expected in data["errors"]:
         position = Position(natural(offset), natural(line), natural(column))
         check_position(offset, line, column)
+        check(offset <= natural(data["position"][0]), "an error beyond the text")
         check(all(isinstance(step, str) or natural(step) >= 0 for step in steps), "impossible path")
         code = Code(code_name)
         is_python_limit = code == Code.MAX_NUMBER and checked_text(expected) != ""
