@@ -297,6 +297,24 @@ def test_a_cap_for_foreign_dumps() -> None:
         ParserState.load(state.dump(), max=5)  # type: ignore[arg-type]
 
 
+def test_a_cap_for_foreign_dumps_of_chunkers() -> None:
+    """A chunker's dump brings options as well, and the same cap holds."""
+    chunker = SnapshotChunker(options=Options(max_depth=None))
+    chunker.process('{"a": "x"}')
+    dump = chunker.dump()
+    assert SnapshotChunker.load(dump, max=Options(max_depth=None)).process('{"a": "xy"}') == "y"
+    with pytest.raises(StateError, match="its max_depth is larger than 128"):
+        SnapshotChunker.load(dump, max=Options())
+    with pytest.raises(OptionsError):
+        SnapshotChunker.load(dump, max=5)  # type: ignore[arg-type]
+    wrong: list[Any] = [5, None, [], {"max_depth": "x"}, {"other": 1}, {5: 1}]
+    for options in wrong:
+        with pytest.raises(StateError):
+            SnapshotChunker.load({**dump, "options": options})
+        with pytest.raises(StateError):
+            ParserState.load({**create_state().dump(), "options": options})
+
+
 # Nodes, events and paths
 
 
