@@ -39,7 +39,7 @@ from .._changes import (
 )
 from .._config import OUTPUT
 from .._diagnostics import Fault
-from .._parts import ReasoningPart, TextPart, WrittenPart, text_in
+from .._parts import OpaquePart, ReasoningPart, SourcePart, TextPart, WrittenPart, text_in
 from .._requests.turn import Loss
 from .._texts import NO_TEXT
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from .._changes import MessageEvent
     from .._deltas import Usage
     from .._message import MessageState
-    from .._parts import Part
+    from .._parts import Citation, Part
     from .._requests.turn import Lost
     from .._texts import TextVersion
 
@@ -119,8 +119,8 @@ class EncoderSettings:
         "orphans",
         "reasoning_field",
         "run",
-        "strict",
         "thread",
+        "version",
     )
 
     def __init__(
@@ -135,6 +135,7 @@ class EncoderSettings:
         orphans: str,
         thread: str,
         run: str,
+        version: int,
     ) -> None:
         self.id: Final = id
         self.model: Final = model
@@ -147,6 +148,7 @@ class EncoderSettings:
         self.orphans: Final = orphans
         self.thread: Final = thread
         self.run: Final = run
+        self.version: Final = version
 
 
 @final
@@ -409,6 +411,18 @@ class Step:
         """Tell whether something of a part was written beside its text."""
         return self.state.marks.get((number, what)) is not None
 
+    def new_citations(self, number: int, part: TextPart) -> list[tuple[int, Citation]]:
+        """Return the citations of a part that were not written yet, with their places. Now they count as written."""
+        count = self.state.marks.get((number, "citations"))
+        first = count if isinstance(count, int) else 0
+        state = self.changed()
+        state.marks = state.marks.put((number, "citations"), len(part.citations))
+        return [(at, citation) for at, citation in enumerate(part.citations) if at >= first]
+
+    def has_citations(self, number: int, part: TextPart) -> bool:
+        """Tell whether all citations of a part were written."""
+        return not part.citations or self.state.marks.get((number, "citations")) == len(part.citations)
+
     def number(self) -> int:
         """Return the number of the next block or item."""
         state = self.changed()
@@ -475,6 +489,13 @@ class Target:
     ) -> None:
         """End the message with an error."""
         raise NotImplementedError
+
+    def replacing(self, prelude: list[Chunk], settings: EncoderSettings, history: list[Any]) -> list[Chunk]:
+        """Return a prelude for a client that may still have an older part of the message: this one replaces it.
+
+        Raise `OptionsError` if the target has no words for that. In most targets an answer is always a new message.
+        """
+        return prelude
 
 
 # ---- one event ---------------------------------------------------------------------------------------
@@ -700,6 +721,8 @@ def _change(target: Target, now: Step, number: int, part: Part, name: str) -> No
         slot = slot.fork()
         slot.type = _type_of(part)
         if slot.status == CLOSED:
+            if slot.is_written:
+                now.lose(number, "replaced", TAKEN_BACK)
             slot.status, slot.is_ended = NEW, False
         now.put(number, slot)
     if isinstance(part, ToolCall):
@@ -713,6 +736,8 @@ def _change(target: Target, now: Step, number: int, part: Part, name: str) -> No
         slot.part = part
         now.put(number, slot)
     elif slot.status == CLOSED:
+        if slot.type == WHOLE and slot.is_written and (name != "native" or isinstance(part, (OpaquePart, SourcePart))):
+            now.lose(number, "replaced", TAKEN_BACK)
         target.account(now, number, part)
 
 
@@ -755,6 +780,7 @@ def _write_whole(target: Target, now: Step, number: int, slot: Slot, part: Part)
     target.whole(now, number, part)
     if len(now.chunks) > before:
         _keep_order(now, number)
+        slot = _written(now, number, slot)
     _close_slot(now, number, slot, part)
     target.account(now, number, part)
 

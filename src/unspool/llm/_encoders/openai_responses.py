@@ -164,13 +164,12 @@ class OpenAIResponses(Target):
         text = _text(slot, part)
         annotations: list[Chunk] = []
         if isinstance(part, TextPart):
-            for citation in part.citations:
+            for _, citation in step.new_citations(number, part):
                 annotation = _annotation(citation)
                 if annotation is not None:
                     fields: Chunk = {**_content(slot), "annotation_index": len(annotations), "annotation": annotation}
                     _add(step, "response.output_text.annotation.added", fields)
                     annotations.append(annotation)
-            step.mark(number, ("citations", len(part.citations)))
         content = _part(slot.type, text, annotations)
         if slot.type == REFUSAL:
             _add(step, "response.refusal.done", {**_content(slot), "refusal": text})
@@ -255,7 +254,7 @@ class OpenAIResponses(Target):
             if not is_known and not _encrypted_anew(step, number, part):
                 step.lose(number, "encrypted", "only its own provider can read encrypted reasoning")
         elif isinstance(part, TextPart):
-            written = step.has(number, ("citations", len(part.citations)))
+            written = step.has_citations(number, part)
             if part.citations and not (written and all(_annotation(each) is not None for each in part.citations)):
                 step.lose(number, "citation", "a citation needs an address, and a place in the text")
         elif not isinstance(part, RefusalPart) and not step.has(number, "whole"):
