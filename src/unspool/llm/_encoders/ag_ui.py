@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 from .._calls import ToolCall
 from .._parts import FilePart, OpaquePart, ReasoningPart, SourcePart, TextPart, ToolResultPart, native_in
 from .carry import secrets_of
-from .fields import ENCRYPTED_AGAIN, data_url, lose_part, reason_of, result_text, text_of, tokens_of
+from .fields import ENCRYPTED_AGAIN, data_url, is_whole, lose_part, reason_of, result_text, text_of, tokens_of
 from .machine import CALL, REASONING, REFUSAL, Target
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class AGUI(Target):
         if isinstance(part, ToolCall):
             if slot.name == "custom":
                 _add(step, "TOOL_CALL_ARGS", {"toolCallId": slot.id, "delta": '"}'})
-            elif not slot.is_written and part.is_complete:
+            elif not slot.is_written and is_whole(slot, part):
                 _add(step, "TOOL_CALL_ARGS", {"toolCallId": slot.id, "delta": "{}"})
             _add(step, "TOOL_CALL_END", {"toolCallId": slot.id})
             if part.signature:

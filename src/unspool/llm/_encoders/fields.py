@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .._deltas import FinishReason, Usage
     from .._message import MessageState
     from .._parts import Part
-    from .machine import Step
+    from .machine import Slot, Step
 
 __all__ = [
     "ENCRYPTED_AGAIN",
@@ -22,6 +22,7 @@ __all__ = [
     "error_type",
     "is_anthropic",
     "is_responses",
+    "is_whole",
     "lose_part",
     "native_type",
     "reason_of",
@@ -75,6 +76,11 @@ def is_responses(part: Part) -> bool:
     if isinstance(part, OpaquePart):
         return kind == part.kind and kind in RESPONSES_OPAQUE and part.id is not None
     return isinstance(part, FilePart) and kind == "image_generation_call"
+
+
+def is_whole(slot: Slot, call: ToolCall) -> bool:
+    """Tell whether all arguments of a call are there."""
+    return call.is_complete or (slot.is_settled and call.error is None)
 
 
 def text_of(data: str | bytes | None) -> str | None:

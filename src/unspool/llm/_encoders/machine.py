@@ -39,7 +39,7 @@ from .._changes import (
 )
 from .._config import OUTPUT
 from .._diagnostics import Fault
-from .._parts import OpaquePart, ReasoningPart, SourcePart, TextPart, WrittenPart, text_in
+from .._parts import OpaquePart, ReasoningPart, SourcePart, TextPart, ToolResultPart, WrittenPart, text_in
 from .._requests.turn import Loss
 from .._texts import NO_TEXT
 
@@ -586,7 +586,7 @@ def _finish(target: Target, now: Step, message: MessageState) -> None:
     for number in range(now.state.slots.size):
         slot = now.state.slots.at(number)
         if slot.status != CLOSED:
-            _end(target, now, number, parts[number])
+            _end(target, now, number, parts[number], is_last=True)
     _pass_floor(target, now)
     state = now.changed()
     state.is_ended = True
@@ -741,7 +741,7 @@ def _change(target: Target, now: Step, number: int, part: Part, name: str) -> No
         target.account(now, number, part)
 
 
-def _end(target: Target, now: Step, number: int, part: Part) -> None:
+def _end(target: Target, now: Step, number: int, part: Part, *, is_last: bool = False) -> None:
     slot = now.state.slots.at(number)
     if slot.status == CLOSED:
         target.account(now, number, part)
@@ -765,9 +765,31 @@ def _end(target: Target, now: Step, number: int, part: Part) -> None:
         slot = slot.fork()
         slot.part, slot.is_ended = part, True
         now.put(number, slot)
+    elif _may_have_no_arguments(part) and not slot.is_written and not is_last:
+        slot = slot.fork()
+        slot.part, slot.is_ended = part, True
+        now.put(number, slot)
     else:
         _close(target, now, number, slot, part)
         _pass_floor(target, now)
+
+
+def _may_have_no_arguments(part: Part) -> bool:
+    """Tell whether a call has ended without arguments. Only the end of the message tells whether it was cut off.
+
+    Until then the call stays open, unless its result or another part shows that nothing is missing.
+    """
+    return isinstance(part, ToolCall) and not part.is_complete and part.error is None and not part.arguments.strip()
+
+
+def _settle(target: Target, now: Step, number: int) -> None:
+    """Close a call that has ended without arguments: nothing is missing."""
+    slot = now.state.slots.at(number)
+    part = slot.part
+    if slot.status == OPEN and slot.is_ended and part is not None:
+        slot = slot.fork()
+        slot.is_settled = True
+        _close(target, now, number, slot, part)
 
 
 def _write_whole(target: Target, now: Step, number: int, slot: Slot, part: Part) -> None:
@@ -776,6 +798,10 @@ def _write_whole(target: Target, now: Step, number: int, slot: Slot, part: Part)
         now.lose(number, "incomplete_call", "the call has no name")
         _close_slot(now, number, slot, part)
         return
+    if isinstance(part, ToolResultPart) and part.call_id is not None:
+        caller = now.state.ids.get(("part", part.call_id))
+        if isinstance(caller, int):
+            _settle(target, now, caller)
     before = len(now.chunks)
     target.whole(now, number, part)
     if len(now.chunks) > before:
@@ -829,8 +855,12 @@ def _is_free(target: Target, now: Step) -> bool:
     holder = now.state.floor
     if holder == NOBODY:
         return True
+    _settle(target, now, holder)
     slot = now.state.slots.at(holder)
     part = slot.part
+    if slot.status == CLOSED:
+        _pass_floor(target, now)
+        return now.state.floor == NOBODY
     if not slot.is_settled or part is None:
         return False
     _close(target, now, holder, slot, part)
@@ -880,7 +910,7 @@ def _call_id(target: Target, now: Step, number: int, call: ToolCall) -> str:
         found += "_"
     state.ids = state.ids.put(found, True)
     if call.id is not None:
-        state.ids = state.ids.put(("from", call.id), found)
+        state.ids = state.ids.put(("from", call.id), found).put(("part", call.id), number)
         if found != call.id:
             now.lose(number, "id_changed", "the id has characters or a length that the target does not accept")
     return found
@@ -920,4 +950,8 @@ def _pass_floor(target: Target, now: Step) -> None:
             continue
         _open(target, now, number, slot, part)
         if slot.is_ended and part is not None:
-            _close(target, now, number, now.state.slots.at(number), part)
+            slot = now.state.slots.at(number)
+            if _may_have_no_arguments(part) and not slot.is_written:
+                slot = slot.fork()
+                slot.is_settled = True
+            _close(target, now, number, slot, part)

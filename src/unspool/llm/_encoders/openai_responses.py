@@ -20,7 +20,7 @@ from .._parts import ReasoningPart, RefusalPart, TextPart, WrittenPart
 from .._requests.openai_responses import write_turn
 from .._requests.turn import Turn, plain_copy
 from .carry import secrets_of
-from .fields import is_responses, lose_part, native_type, reason_of, text_of, tokens_of
+from .fields import is_responses, is_whole, lose_part, native_type, reason_of, text_of, tokens_of
 from .machine import CALL, REASONING, REFUSAL, TEXT, Target
 
 if TYPE_CHECKING:
@@ -190,16 +190,15 @@ class OpenAIResponses(Target):
         return _encrypted(step, number, part, item)
 
     def _end_call(self, step: Step, slot: Slot, call: ToolCall) -> Chunk:
-        is_whole = call.is_complete or slot.is_settled
         arguments = call.arguments
         if slot.name == "custom":
             _add(step, "response.custom_tool_call_input.done", {**_place(slot), "input": arguments})
         else:
-            if not arguments.strip() and is_whole:
+            if not arguments.strip() and is_whole(slot, call):
                 arguments = "{}"
             fields: Chunk = {**_place(slot), "name": call.name, "arguments": arguments}
             _add(step, "response.function_call_arguments.done", fields)
-        return _call_item(slot, call, arguments, "completed" if is_whole else "incomplete")
+        return _call_item(slot, call, arguments, "completed" if is_whole(slot, call) else "incomplete")
 
     # Other items.
 

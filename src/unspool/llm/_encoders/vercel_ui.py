@@ -19,7 +19,7 @@ from ..._missing import MISSING
 from .._calls import ToolCall, plain_arguments
 from .._parts import FilePart, OpaquePart, ReasoningPart, SourcePart, TextPart, ToolResultPart, native_in
 from .carry import secrets_of
-from .fields import ENCRYPTED_AGAIN, data_url, lose_part, native_type, reason_of, result_text, text_of, tokens_of
+from .fields import ENCRYPTED_AGAIN, data_url, is_whole, lose_part, native_type, reason_of, result_text, text_of, tokens_of
 from .machine import CALL, REASONING, REFUSAL, Target
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class VercelUI(Target):
         if call.kind == "custom" and call.is_complete:
             step.chunks.append({"type": "tool-input-available", **fields, "input": call.arguments})
             return
-        value = _input(call)
+        value = _input(call) if is_whole(slot, call) else MISSING
         if value is MISSING:
             error = "the call was cut off, or its arguments are invalid" if call.error is None else str(call.error)
             step.chunks.append({"type": "tool-input-error", **fields, "input": call.arguments, "errorText": error})
@@ -294,9 +294,7 @@ def _call_metadata(step: Step, number: int, call: ToolCall) -> Chunk:
 
 
 def _input(call: ToolCall) -> Any:
-    """Return the arguments of a call as a value; `MISSING` if they are not whole."""
-    if not call.is_complete:
-        return MISSING
+    """Return the arguments of a call as a value; `MISSING` if they are invalid."""
     if not call.arguments.strip():
         return {}
     try:
