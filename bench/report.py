@@ -32,13 +32,12 @@ def as_text(outcomes: Sequence[Outcome]) -> str:
     return "\n".join([*lines, "", *_remarks(outcomes)]).rstrip() + "\n"
 
 
-def as_markdown(outcomes: Sequence[Outcome], facts: dict[str, object], plot: str) -> str:
+def as_markdown(outcomes: Sequence[Outcome], facts: dict[str, object]) -> str:
     packages = facts["packages"]
     assert isinstance(packages, dict)
     versions = ", ".join(f"{name} {version}" for name, version in packages.items())
     parts = [
         f"Measured on: {in_one_line(facts)}; {versions}.",
-        f"<figure>\n{plot}</figure>" if plot else "",
         _markdown_table([_HEAD, *map(_cells, outcomes)]),
         _FLOOR_IN_WORDS,
         "\n".join(f"- {remark}" for remark in _remarks(outcomes)),
