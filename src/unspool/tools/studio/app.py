@@ -18,6 +18,7 @@ from ... import UnspoolError, __version__
 from ...llm._formats.registry import FORMATS
 from ..viewer.inputs import InputKind
 from ..viewer.recordings import SAMPLES
+from .aside import aside
 from .guard import Guard
 from .requests import json_object, order_of, query_of, schema_of, upload_of
 from .sessions import FullError, Sessions
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from starlette.requests import Request
-    from starlette.types import Scope
+    from starlette.types import ASGIApp, Scope
 
     from .guard import Door
     from .requests import Order
@@ -56,11 +57,14 @@ def answer(value: object, status: int = 200) -> Response:
 
 @final
 class Studio:
-    """The sessions, their followers, and the application that serves both."""
+    """The sessions, their followers, and the application that serves both.
+
+    Without a door there is no guard: only the page itself can send requests, as in the playground.
+    """
 
     def __init__(
         self,
-        door: Door,
+        door: Door | None,
         settings: Settings | None = None,
         abort: Callable[[Scope], None] = lambda _: None,
         admit: Callable[[Scope], None] = lambda _: None,
@@ -92,7 +96,7 @@ class Studio:
         }
         inner = Starlette(routes=routes, exception_handlers=handlers)
         inner.router.redirect_slashes = False
-        self.app: Final = Guard(inner, door, self.settings, admit)
+        self.app: Final[ASGIApp] = inner if door is None else Guard(inner, door, self.settings, admit)
 
     async def open(self, order: Order) -> Entry:
         """Create a session."""
@@ -119,7 +123,7 @@ class Studio:
         media = TYPES.get(name.rpartition(".")[2])
         if found is None or media is None or not found.is_file():
             raise HTTPException(404, "no such file")
-        return Response(await asyncio.to_thread(found.read_bytes), headers={"Content-Type": media})
+        return Response(await aside(found.read_bytes), headers={"Content-Type": media})
 
     # Sessions.
 
@@ -148,7 +152,7 @@ class Studio:
             if media == UPLOAD:
                 order = upload_of(body, request.query_params)
             else:
-                order = await asyncio.to_thread(order_of, body)
+                order = await aside(order_of, body)
             entry = await self.open(order)
         return answer({"id": entry.session.id}, 201)
 
@@ -160,8 +164,8 @@ class Studio:
     async def _demand(self, request: Request) -> Response:
         entry = self._entry(request)
         async with self._places(request):
-            schema = schema_of(await asyncio.to_thread(json_object, await request.body()))
-            await asyncio.to_thread(entry.session.demand, schema)
+            schema = schema_of(await aside(json_object, await request.body()))
+            await aside(entry.session.demand, schema)
         await self.sessions.renew(entry, with_waterfall=False)
         return Response(status_code=204)
 
@@ -173,7 +177,7 @@ class Studio:
         async with entry.viewing:
             if await request.is_disconnected():
                 raise ClientDisconnect
-            view = await asyncio.to_thread(entry.session.view, query)
+            view = await aside(entry.session.view, query)
         return answer(view)
 
     async def _stream(self, request: Request) -> Response:

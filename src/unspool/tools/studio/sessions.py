@@ -22,6 +22,7 @@ from ...llm import SSEEvent, encode_sse
 from ..viewer.inputs import CUT, Guess, InputDecoder, InputKind
 from ..viewer.recordings import may_be_header
 from ..viewer.timeline import Timeline
+from .aside import aside
 from .document import described, diff, drawn
 from .views import SchemaView, view
 
@@ -356,7 +357,7 @@ class Sessions:
         async with self._small_loads if len(data) <= self._settings.small else self._loads:
             with self._room(len(data)):
                 entry = await self._make(title, options, len(data), is_live=False)
-                await asyncio.to_thread(entry.session.load, data)
+                await aside(entry.session.load, data)
                 self._make_room(len(data), entry.session.kept)
                 await self.renew(entry, with_waterfall=True, is_first=True)
                 self._entries[entry.session.id] = entry
@@ -375,7 +376,7 @@ class Sessions:
     async def _make(self, title: str, options: SessionOptions, size: int, *, is_live: bool) -> Entry:
         settings = self._settings
         token = secrets.token_urlsafe(16)
-        session = await asyncio.to_thread(Session, token, title, options, is_live=is_live)
+        session = await aside(Session, token, title, options, is_live=is_live)
         log = Log({}, most_patches=settings.log_patches, most_bytes=settings.log_bytes, retry=settings.retry)
         return Entry(session, log, size)
 
@@ -442,9 +443,7 @@ class Sessions:
         """Publish the changes, and return the time that the waterfall took."""
         async with entry.renewing:
             old: dict[str, Any] = entry.log.document
-            document, operations, cost = await asyncio.to_thread(
-                entry.session.renew, old, with_waterfall=with_waterfall
-            )
+            document, operations, cost = await aside(entry.session.renew, old, with_waterfall=with_waterfall)
             if is_first:
                 entry.log.document = document
             else:
@@ -462,17 +461,17 @@ class Sessions:
                 async for data in arrivals:
                     now = monotonic()
                     if data is None:
-                        await asyncio.to_thread(session.settle)
+                        await aside(session.settle)
                         continue
                     begin = now if begin is None else begin
                     room = max(min(settings.body - entry.size, settings.total - self.size), 0)
                     room = room if self.kept < settings.kept else 0
                     piece = data[:room]
                     entry.size += len(piece)
-                    if not await asyncio.to_thread(session.take, now - begin, piece):
+                    if not await aside(session.take, now - begin, piece):
                         break
                     if now - begin > settings.patience:  # an input without pauses must show its kind, too
-                        await asyncio.to_thread(session.settle)
+                        await aside(session.settle)
                     if len(data) > room:
                         problem = f"more than {entry.size:,} bytes: the rest is not read"
                         break
@@ -485,7 +484,7 @@ class Sessions:
             publishing.cancel()
             with suppress(asyncio.CancelledError):
                 await publishing
-        await asyncio.to_thread(session.end, 0.0 if begin is None else monotonic() - begin, problem)
+        await aside(session.end, 0.0 if begin is None else monotonic() - begin, problem)
         await self.renew(entry, with_waterfall=True)
 
     async def _publish(self, entry: Entry) -> None:
