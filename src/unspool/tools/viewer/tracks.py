@@ -383,10 +383,12 @@ class Fields:
     many of a kind. Fields that are left out are counted, and so are all leaves.
     """
 
-    __slots__ = ("_arrays", "_by_id", "_bytes", "_chars", "_open", "leaves", "left_out", "listed")
+    __slots__ = ("_arrays", "_by_id", "_bytes", "_chars", "_open", "leaves", "left_out", "listed", "roots")
 
     def __init__(self) -> None:
         self.listed: list[FieldTiming] = []
+        self.roots: list[FieldTiming] = []
+        """The listed values that are documents of their own."""
         self.left_out = 0
         """The number of fields beyond the limit."""
         self.leaves: dict[int, int] = {}
@@ -449,6 +451,8 @@ class Fields:
             return
         field = FieldTiming(event.node_id, event.path, KINDS[event.kind], step, begin, at)
         self.listed.append(field)
+        if not len(field.path):
+            self.roots.append(field)
         self._open.append(field)
         self._by_id[field.id] = field
 
