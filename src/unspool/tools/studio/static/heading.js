@@ -11,9 +11,9 @@ export function showHeading(known, source) {
   document.title = title ? `${title} - unspool studio` : "unspool studio";
   showKind(byId("kind"), known.kind, source);
   setText(byId("format"), known.format ? `format: ${known.format}${source?.format ? "" : " (detected)"}` : "");
-  setText(byId("schema"), known.schema ? "Schema: on" : "Schema");
-  const rate = known.is_timed ? "" : ", no times: played at a steady rate";
-  setText(byId("about"), `${number(known.characters)} characters${rate}`);
+  setText(byId("schema"), known.type ? `Type: ${visible(known.type)}` : known.schema ? "Schema: on" : "Schema");
+  const rate = known.is_timed ? "" : "The input has no times: it is played at a steady rate.";
+  setText(byId("about"), rate || `${number(known.characters)} characters`);
   document.body.classList.toggle("is-live", known.is_live && !known.is_finished);
 }
 
