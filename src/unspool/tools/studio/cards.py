@@ -17,7 +17,7 @@ DIGITS: Final = 3
 
 @cache
 def sample_cards() -> list[dict[str, Any]]:
-    """Return the samples, each with the bars of its first fields: shares of the time, from 0 to 1."""
+    """Return the samples, each with some of its bars: begin and end as shares of the time, and whether it is complete."""
     return [_card(name, title) for name, title in SAMPLES.items()]
 
 
@@ -38,6 +38,7 @@ def _card(name: str, title: str) -> dict[str, Any]:
             [
                 round(axis.place(bar.first), DIGITS),
                 round(axis.place(axis.total if bar.complete is None else bar.complete), DIGITS),
+                bar.complete is not None,
             ]
             for bar in chosen
         ],

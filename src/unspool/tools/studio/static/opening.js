@@ -41,10 +41,11 @@ export class Opening {
 
   /** The samples as cards, each with a small waterfall. `compare([one, two])` shows two of them on one time axis. */
   setCards(cards, compare) {
-    const buttons = cards.map((card) => this.#card(card.name, card.title, [card], () => this.open({ sample: card.name })));
     const pair = cards.filter(({ name }) => PAIR.includes(name));
+    const single = cards.filter(({ name }) => pair.length < 2 || !PAIR.includes(name));
+    const buttons = single.map((card) => this.#card(card.name, card.title, [card], () => this.open({ sample: card.name })));
     if (pair.length === 2)
-      buttons.push(this.#card("compare", "The last two on one time axis: which fields come earlier?", pair, () => compare(PAIR)));
+      buttons.push(this.#card("compare", "Two answers on one time axis: does the verdict come earlier?", pair, () => compare(PAIR)));
     byId("samples").replaceChildren(...buttons);
   }
 
@@ -160,10 +161,10 @@ export class Opening {
 // The bars of a waterfall as a picture: where a field was first seen, and where it was complete.
 function drawing(bars) {
   const picture = svg("svg", { viewBox: `0 0 100 ${Math.max(bars.length, 1) * BAR * 2}`, preserveAspectRatio: "none", "aria-hidden": "true" });
-  for (const [index, [first, complete]] of bars.entries()) {
+  for (const [index, [first, end, isComplete]] of bars.entries()) {
     const y = index * BAR * 2 + BAR / 2;
-    picture.append(svg("rect", { class: "grow", x: first * 98, y, width: Math.max((complete - first) * 98, 0.1), height: BAR }));
-    picture.append(svg("rect", { class: "done", x: complete * 98, y, width: LEAST, height: BAR }));
+    picture.append(svg("rect", { class: "grow", x: first * 98, y, width: Math.max((end - first) * 98, 0.1), height: BAR }));
+    picture.append(svg("rect", { class: isComplete ? "done" : "cut", x: end * 98, y, width: LEAST, height: BAR }));
   }
   return picture;
 }

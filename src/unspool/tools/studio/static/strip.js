@@ -26,7 +26,7 @@ export class Strip {
       facts.push(["tokens", `${number(summary.input_tokens ?? 0)} in, ${number(summary.output_tokens)} out`]);
     else facts.push(["characters", number(summary.characters)]);
     if (summary.finish_reason !== null)
-      facts.push(["ended with", summary.finish_reason.replaceAll("_", " "), null, !GOOD_ENDS.includes(summary.finish_reason)]);
+      facts.push(["finish reason", summary.finish_reason.replaceAll("_", " "), null, !GOOD_ENDS.includes(summary.finish_reason)]);
     facts.push(["errors", number(flaws.length), flaws[0]?.step ?? null, flaws.length > 0]);
     const shown = JSON.stringify(facts);
     if (shown === this.#shown) return;

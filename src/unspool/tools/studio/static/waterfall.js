@@ -88,6 +88,7 @@ export class WaterfallPanel {
     this.#leftOut = left_out;
     this.#drawAxis();
     this.#arrange();
+    if (this.isFollowing) this.#revealNow();
   }
 
   // Bars inside a folded one are left out, and each flaw goes to the innermost bar around it.
