@@ -224,13 +224,19 @@ class Page:
         file: FilePayload = {"name": name, "mimeType": "application/json", "buffer": data}
         self.opening(lambda: self.raw.set_input_files(selector, [file]))
 
-    def opening(self, act: Any) -> None:
-        """The address changes when a session is there; its first view shows a number of steps."""
+    def opening(self, act: Any, *, plays: bool = False) -> None:
+        """The address changes when a session is there; its first view shows a number of steps.
+
+        What is opened plays from its start. Most tests look at its end.
+        """
         before = self.session
         self.evaluate("document.querySelector('#scrub').max = '0'")
         act()
         self.wait("before => new URLSearchParams(location.hash.slice(1)).get('session') !== before", before)
         self.wait("Number(document.querySelector('#scrub').max) > 0")
+        if not plays:
+            self.raw.evaluate("document.querySelector('#to-end').click()")
+            self.wait("document.querySelector('#scrub').value === document.querySelector('#scrub').max")
         self.settle()
 
     def show(self, name: str) -> None:

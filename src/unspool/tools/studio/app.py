@@ -19,9 +19,10 @@ from ...llm._formats.registry import FORMATS
 from ..viewer.inputs import InputKind
 from ..viewer.recordings import SAMPLES
 from .aside import aside
+from .cards import sample_cards
 from .guard import Guard
 from .requests import json_object, order_of, query_of, schema_of, upload_of
-from .sessions import FullError, Sessions
+from .sessions import FullError, NamedType, Sessions, compared
 from .settings import Settings
 from .stream import EventStream, Followers, last_event_id
 
@@ -68,9 +69,10 @@ class Studio:
         settings: Settings | None = None,
         abort: Callable[[Scope], None] = lambda _: None,
         admit: Callable[[Scope], None] = lambda _: None,
+        type: NamedType | None = None,
     ) -> None:
         self.settings: Final = settings or Settings()
-        self.sessions: Final = Sessions(self.settings)
+        self.sessions: Final = Sessions(self.settings, type)
         self.followers: Final = Followers(abort)
         self._uploads = asyncio.Semaphore(self.settings.uploads)
         self._small_uploads = asyncio.Semaphore(self.settings.uploads)
@@ -81,11 +83,16 @@ class Studio:
             Route("/", self._index),
             Route("/static/{name}", self._file),
             Route("/api/info", self._info),
+            Route("/api/samples", self._samples),
             Route("/api/sessions", self._create, methods=["POST"]),
+            Route("/api/sessions", self._list),
             Route("/api/sessions/{id}", self._delete, methods=["DELETE"]),
             Route("/api/sessions/{id}/schema", self._demand, methods=["PUT"]),
+            Route("/api/sessions/{id}/compare/{other}", self._compare),
             Route("/api/sessions/{id}/stream", self._stream),
+            Route("/api/sessions/{id}/value", self._value),
             Route("/api/sessions/{id}/view", self._view),
+            Route("/api/sessions/{id}/waterfall", self._waterfall),
         ]
         handlers: Any = {
             HTTPException: _refused,
@@ -102,6 +109,8 @@ class Studio:
         """Create a session."""
         if order.source is not None:
             return await self.sessions.follow(order.title, order.source, order.options)
+        if order.options.in_background:
+            return await self.sessions.load_in_background(order.title, order.data, order.options)
         return await self.sessions.load(order.title, order.data, order.options)
 
     async def close(self) -> None:
@@ -143,6 +152,12 @@ class Studio:
             }
         )
 
+    async def _samples(self, request: Request) -> Response:
+        return answer({"samples": await aside(sample_cards)})
+
+    async def _list(self, request: Request) -> Response:
+        return answer({"sessions": self.sessions.listed})
+
     async def _create(self, request: Request) -> Response:
         media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if media not in (UPLOAD, "application/json"):
@@ -180,6 +195,22 @@ class Studio:
             view = await aside(entry.session.view, query)
         return answer(view)
 
+    async def _waterfall(self, request: Request) -> Response:
+        entry = self._entry(request)
+        query = query_of(request.query_params)
+        async with entry.viewing:
+            return answer(await aside(entry.session.waterfall, query))
+
+    async def _value(self, request: Request) -> Response:
+        entry = self._entry(request)
+        query = query_of(request.query_params)
+        async with entry.viewing:
+            return answer({"text": await aside(entry.session.value, query)})
+
+    async def _compare(self, request: Request) -> Response:
+        one, two = self._entry(request), self._entry(request, "other")
+        return answer(await aside(compared, one.session, two.session))
+
     async def _stream(self, request: Request) -> Response:
         entry = self._entry(request)
         if len(self.followers) >= self.settings.streams:
@@ -195,8 +226,8 @@ class Studio:
         is_small = length.isascii() and length.isdigit() and len(length) <= 12 and int(length) <= self.settings.small
         return self._small_uploads if is_small else self._uploads
 
-    def _entry(self, request: Request) -> Entry:
-        entry = self.sessions.find(request.path_params["id"])
+    def _entry(self, request: Request, name: str = "id") -> Entry:
+        entry = self.sessions.find(request.path_params[name])
         if entry is None:
             raise HTTPException(404, "no such session; the oldest sessions are dropped when there are too many")
         return entry

@@ -58,6 +58,21 @@ export const upload = (file, options) =>
 
 export const setSchema = (id, schema) => change("PUT", at(id, "/schema"), { schema });
 
+/** The sessions that the server has. */
+export const sessions = () => request("/api/sessions");
+
+/** The samples as cards. */
+export const samples = () => request("/api/samples");
+
+/** When each field was complete in two sessions. */
+export const compare = (one, two) => request(at(one, `/compare/${encodeURIComponent(two)}`));
+
+/** The waterfall of the fields that a filter selects, and of unfolded arrays. */
+export const waterfall = (id, question) => request(at(id, `/waterfall?${query(question)}`));
+
+/** The whole text of a selected value. */
+export const value = (id, question) => request(at(id, `/value?${query(question)}`));
+
 export const close = (id) => change("DELETE", at(id));
 
 export const view = (id, question, signal) => request(at(id, `/view?${query(question)}`), { signal });
