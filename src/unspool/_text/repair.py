@@ -22,8 +22,7 @@ The methods, and the modes of the reader that they serve::
 # Compiled with mypyc.
 from __future__ import annotations
 
-from .._dumps import check, flag, natural
-from .._dumps import text as checked_text
+from .._dumps import as_dumped, check, check_position, flag, natural, raw_text
 from .._errors import Code, Position
 from .._grammar.reader import (
     AFTER_ITEM,
@@ -1512,7 +1511,7 @@ class Repairer:
         data: dict[str, object] = {name[1:]: getattr(self, name) for name, _ in FIELDS}
         for name in FLAGS:
             data[name[1:]] = getattr(self, name)
-        data["held"] = self._held
+        data["held"] = as_dumped(self._held)
         data["log"] = [
             [repair.code.value, *repair.position, repair.length, list(repair.path.steps)] for repair in self.repairs
         ]
@@ -1530,12 +1529,13 @@ class Repairer:
             setattr(self, name, number)
         for name in FLAGS:
             setattr(self, name, flag(fields[name[1:]]))
-        self._held = checked_text(fields["held"])
+        self._held = raw_text(fields["held"])
         is_open = reader.mode == STRING or reader.mode == KEY_STRING
         check(is_open == (self._style != NO_QUOTE) or self._level == NOTHING or self._refused, "no open string")
         check(self._style != BARE or reader._frame is not None, "no container")
         for code, offset, line, column, length, steps in fields["log"]:
             position = Position(natural(offset), natural(line), natural(column))
+            check_position(offset, line, column)
             check(offset + natural(length) <= reader.offset or reader.is_failed, "a repair beyond the text")
             check(all(isinstance(step, str) or natural(step) >= 0 for step in steps), "impossible path")
             self._log.append(Repair(RepairCode(code), position, length, Path.of(*steps)))
