@@ -142,7 +142,7 @@ def test_aliases_extras_roots_and_computed_fields() -> None:
         secret: str = Field("", exclude=True)
         tags: Tags
 
-        @computed_field
+        @computed_field  # type: ignore[prop-decorator]
         @property
         def size(self) -> int:
             return len(self.text)
