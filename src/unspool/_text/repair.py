@@ -486,6 +486,8 @@ class Repairer:
             if (at > i + 1 or text[i] != " ") and has_line_break(text, i, at):
                 self._broke = True
             if at == end or is_atom(reader.mode):
+                if is_atom(reader.mode) and reader._after == IGNORE:
+                    at = i + 1  # the text ends here
                 self._pass(i, at)
                 return at
         mode = reader.mode
