@@ -178,9 +178,10 @@ def expected(target: str, state: MessageState, losses: Iterable[Loss]) -> list[d
         elif "opaque" in gone:
             continue
         if "citation" in gone and shown["type"] == "text":
-            shown["citations"] = ANY if target in PAGES and shown["text"] else []
             if not shown["text"]:
                 continue
+            keeps_some = target in PAGES or target == "openai-responses"
+            shown["citations"] = ANY if keeps_some else []
         if "signature" in gone:
             shown["signature"] = None
         if "encrypted" in gone:

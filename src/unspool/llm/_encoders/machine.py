@@ -736,7 +736,8 @@ def _change(target: Target, now: Step, number: int, part: Part, name: str) -> No
         slot.part = part
         now.put(number, slot)
     elif slot.status == CLOSED:
-        if slot.type == WHOLE and slot.is_written and (name != "native" or isinstance(part, (OpaquePart, SourcePart))):
+        is_other = name != "native" or isinstance(part, (OpaquePart, SourcePart))
+        if slot.type == WHOLE and slot.is_written and is_other and not target.repeats_text():
             now.lose(number, "replaced", TAKEN_BACK)
         target.account(now, number, part)
 
