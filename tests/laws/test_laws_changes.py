@@ -139,10 +139,11 @@ def check_complete(shape: Shape, fragments: list[str], text: str) -> None:
 
 
 def places(document: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    inner = (
-        document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else []
-    )
-    return [path, *[place for step, item in inner for place in places(item, (*path, step))]]
+    found: list[tuple[Any, ...]] = [path]
+    keys: Any = document if isinstance(document, dict) else range(len(document)) if isinstance(document, list) else ()
+    for key in keys:
+        found += places(document[key], (*path, key))
+    return found
 
 
 @few
