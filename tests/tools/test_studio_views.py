@@ -212,7 +212,8 @@ def test_a_text_that_begins_anew_is_shown_without_what_was_taken_back() -> None:
     session = Session("id", "title", SessionOptions(), is_live=False)
     session.timeline = timeline
     view = seen(session, 2)
-    assert view["text"] == {"start": 0, "length": 7, "new_from": 0, "chars": '{"b": [', "error_at": None, "repairs": []}
+    text = {"start": 0, "length": 7, "new_from": 0, "chars": '{"b": [', "error_at": None}
+    assert view["text"] == {**text, "repairs": [], "flaws": [], "found": []}
     assert [(row["path"], row["mark"]) for row in view["tree"]["rows"]] == [("$", "new"), ("$.b", "new")]
     assert [row["kind"] for row in view["events"]["rows"]] == ["start_object", "start_array"]
     assert seen(session, 1)["text"]["chars"] == '{"a": 1, '
