@@ -200,7 +200,7 @@ class ClassWriting(NamedTuple):
     is_whole: bool
     """The user's code writes the whole instance."""
     never: frozenset[str]
-    """The parameters of a dataclass that are no fields."""
+    """The parameters of a dataclass that are not fields."""
 
 
 class PydanticWriting(Writing):
