@@ -100,6 +100,12 @@ GOALS: Final[Mapping[str, Sequence[Goal]]] = {
     "repair/50 KB string": (_compiled(strict=0.334, **{"json-repair": 10}),),
     "repair/2,000 rows": (_compiled(strict=0.334, **{"json-repair": 10}),),
     "repair/doubling/*": _both(LIMIT),
+    "encoders/openai-chat": (_compiled(litellm=30),),
+    "encoders/openai-responses": (_compiled(litellm=30),),
+    "encoders/anthropic": (_compiled(litellm=30),),
+    "encoders/vercel-ui": (_compiled(litellm=30),),
+    "encoders/ag-ui": (_compiled(litellm=30),),
+    "encoders/doubling/*": _both(LIMIT),
 }
 
 

@@ -231,7 +231,7 @@ class Repairer:
             self._run(text, end, False, sink)
             return
         self._run(text, room, False, sink)
-        if not reader.is_over:
+        if not reader.is_over and not self.has_ended:
             reader.skip(text[self._at :], sink)
             self._forget()
 
@@ -814,6 +814,8 @@ class Repairer:
             if c == 0x3A and self._level == GUESS:  # :
                 limit = min(end, at + FARTHEST)
                 out = self._beyond(limit, NO)
+                if self._is_last and limit == end and text[at:end].rstrip(" \t\r\n").endswith("}"):
+                    out = YES  # no other quote will come, and the object is closed
                 answer = key_was_not_closed(text, at + 1, limit, out, style)
                 if answer == UNDECIDED:
                     return self._hold(i, at)

@@ -6,14 +6,17 @@
 [{'city': 'Por'}, {'city': 'Porto'}]
 """
 
+from ._changes import Change, Changes
 from ._iterate import (
     Resolver,
     aitems,
+    aiter_changes,
     aiter_partial,
     from_json_schema,
     from_msgspec,
     from_pydantic,
     items,
+    iter_changes,
     iter_partial,
     partial,
 )
@@ -24,6 +27,8 @@ from ._shape import Atomic, NotNull, Problem, Shape, WholeItems
 __all__ = [
     "Atomic",
     "Cache",
+    "Change",
+    "Changes",
     "Complete",
     "Invalid",
     "InvalidError",
@@ -36,11 +41,13 @@ __all__ = [
     "Shape",
     "WholeItems",
     "aitems",
+    "aiter_changes",
     "aiter_partial",
     "from_json_schema",
     "from_msgspec",
     "from_pydantic",
     "items",
+    "iter_changes",
     "iter_partial",
     "partial",
     "resolve",

@@ -54,8 +54,10 @@ __all__ = [
     "Cache",
     "FoundProblem",
     "NodeResult",
+    "OpenResult",
     "instances_of",
     "invalid_with",
+    "is_same",
     "resolve",
     "resolve_node",
     "resolve_tree",
@@ -731,6 +733,16 @@ class Cache:
         self._is_complete = is_complete
         self._result = result
         self._resolution = resolution
+
+    @property
+    def result(self) -> NodeResult:
+        """The result of the root."""
+        return self._result
+
+    @property
+    def root(self) -> Node | None:
+        """The tree."""
+        return self._root
 
 
 def resolve(

@@ -181,7 +181,7 @@ class Studio:
         async with self._places(request):
             schema = schema_of(await aside(json_object, await request.body()))
             await aside(entry.session.demand, schema)
-        await self.sessions.renew(entry, with_waterfall=False)
+        await self.sessions.renew(entry, with_waterfall=True)
         return Response(status_code=204)
 
     async def _view(self, request: Request) -> Response:

@@ -50,6 +50,7 @@ RECORDED_HEAD: Final = 2 * 1024 * 1024
 OFFER_HEAD: Final = 64 * 1024  # characters in which JSON is looked for
 MAX_BARS: Final = 5_000  # of a waterfall that the user has filtered or unfolded
 BLOCK: Final = 32 * 1024
+PORTION: Final = 500  # steps that are read at once
 TELLING: Final = 4  # lines that show the kind of an input, however long they are
 COSTS: Final = 10  # a slow waterfall is drawn less often: a tenth of the time at most
 
@@ -111,10 +112,13 @@ class Session:
         try:
             for block in _blocks(data, cut):
                 with self._lock:
-                    self._add(decoder, decoder.feed(0.0, block))
-                    done += len(block)
-                    self._read = done, len(data)
-                yield done
+                    items = decoder.feed(0.0, block)
+                for start in range(0, len(items), PORTION):
+                    with self._lock:
+                        self._add(decoder, items[start : start + PORTION])
+                        self._read = done + len(block) * start // len(items), len(data)
+                    yield self._read[0]
+                done += len(block)
             with self._lock:
                 self._add(decoder, decoder.close(0.0))
         except UnspoolError as error:

@@ -37,7 +37,7 @@ export class Bottom {
   }
 
   openAt(index) {
-    this.open(TABS[index]);
+    if (!byId(`tab-${TABS[index]}`).hidden) this.open(TABS[index]);
   }
 
   show(view, known) {
@@ -74,7 +74,8 @@ export class Bottom {
     if (!(event.key in moves) || event.shiftKey) return;
     event.preventDefault();
     event.stopPropagation();
-    this.open(TABS[(TABS.indexOf(this.#open) + moves[event.key] + TABS.length) % TABS.length]);
+    const shown = TABS.filter((name) => !byId(`tab-${name}`).hidden);
+    this.open(shown[(shown.indexOf(this.#open) + moves[event.key] + shown.length) % shown.length]);
     byId(`tab-${this.#open}`).focus();
   }
 

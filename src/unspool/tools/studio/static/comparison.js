@@ -89,7 +89,8 @@ export class Comparison {
       previous_completion: before === undefined ? null : moment(before),
       next_completion: after === undefined ? null : moment(after),
     });
-    const place = this.#isTimed ? { time: this.#place } : { characters: this.#place };
+    // The end is the last step, whatever the rounding of the axis.
+    const place = shown >= MOMENTS ? {} : this.#isTimed ? { time: this.#place } : { characters: this.#place };
     for (const viewing of this.#viewings) viewing.ask({ ...place, count: 1, text_count: CHARACTERS });
     this.list.later();
   }

@@ -9,7 +9,7 @@ const KEYS = [
   ["Home  End", "to the start, to the end"],
   ["+ −", "faster, slower"],
   ["/", "search, or filter by path"],
-  ["Enter, Shift Enter", "in the search: next or previous place in the text"],
+  ["Enter  Shift Enter", "in the search: next or previous place in the text"],
   ["F", "follow the open end"],
   ["↑ ↓ ← →  Enter", "in the value: move, fold and unfold, choose"],
   ["↑ ↓ ← →  Enter", "in the waterfall: move, fold and unfold, jump to the completion"],

@@ -45,8 +45,7 @@ const comparison = new Comparison({ transport, closed: () => compareWith(null) }
 
 function opened(id, source, isLive) {
   sources.set(id, source);
-  use(id, { plays: !isLive && !isCalm.matches });
-  byId("scrub").focus(); // so that Space plays
+  use(id, { plays: !isLive && !isCalm.matches, isOpened: true });
 }
 
 function use(id, from = {}) {
@@ -85,8 +84,10 @@ function changed(known, members) {
   if (has("kind")) showMode();
   if (has("problem") && known.problem) notice(known.problem);
   if (has("offer") && known.offer === "extract") offerExtraction();
-  if (isFirst) panels.begin(start);
-  else if (wasAtEnd && has("last") && !transport.player.isPlaying) panels.ask({ step: known.last });
+  if (isFirst) {
+    panels.begin(start);
+    if (start.isOpened && document.querySelector("dialog[open]") === null) byId("scrub").focus(); // so that Space plays
+  } else if (wasAtEnd && has("last") && !transport.player.isPlaying) panels.ask({ step: known.last });
   else if (has("schema") || has("flaws") || (panels.view !== null && members === null)) panels.again();
 }
 

@@ -93,7 +93,7 @@ export class Opening {
     const url = byId("open-url").value.trim();
     if (!text.trim() && !url) {
       event.preventDefault();
-      this.#say(byId("open-url-field").hidden ? "Paste some text." : "Give a URL, such as http://127.0.0.1:8000/stream.");
+      this.#say(byId("open-url-field").hidden ? "Paste some text." : `Give a URL, such as ${byId("open-url").placeholder}.`);
     } else this.open(url ? { url, ...this.#options() } : { text, ...this.#options() });
   }
 

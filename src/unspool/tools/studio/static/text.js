@@ -55,8 +55,12 @@ export class TextPanel {
 
   /** Bring a place of the text into sight. */
   reveal(at) {
-    this.isFollowing = false;
     this.#wanted = at;
+    this.#goTo(at);
+  }
+
+  #goTo(at) {
+    this.isFollowing = false;
     this.#from = Math.max(0, Math.floor((at - AROUND / 2) / BLOCK) * BLOCK);
     this.need();
   }
@@ -79,9 +83,9 @@ export class TextPanel {
     this.scroller.classList.toggle("is-cut", text.start > 0);
     setText(byId("text-fact"), this.#fact(text));
     if (this.#wantsChosen && chosen !== null && chosen.at !== null) {
-      this.#wantsChosen = false;
-      if (chosen.at >= text.start && chosen.at < stop) this.#scrollToMark("mark.chosen");
-      else this.reveal(chosen.at);
+      this.#wantsChosen = chosen.at < text.start || chosen.at >= stop;
+      if (this.#wantsChosen) this.#goTo(chosen.at);
+      else this.#scrollToMark("mark.chosen");
       return;
     }
     if (this.#wanted !== null) {
