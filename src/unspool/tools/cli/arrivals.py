@@ -96,7 +96,7 @@ class Input:
     block: int = BLOCK  # bytes per read
     repair: Literal["none", "spelling", "guess"] = "none"
     head: Head = field(default_factory=Head, compare=False, repr=False)
-    """The beginning of the input, as far as it was read. Copies of this input share it."""
+    """The part of the beginning that was already read. Copies of this input share it."""
 
     @property
     def sample(self) -> str | None:

@@ -138,7 +138,7 @@ class Surroundings:
         self._is_bytes = False
         self._line = 1  # the number of the last line
         self._line_start = 0  # its offset
-        self._end = BEGIN  # behind the last character that is not white space
+        self._end = BEGIN  # after the last character that is not white space
 
     def feed(self, fragment: str | bytes) -> None:
         """Add one more fragment."""
@@ -191,7 +191,7 @@ class Surroundings:
         return text[begin:at], text[at : at + KEPT if end < 0 else min(end, at + KEPT)]
 
     def end_before(self, place: TextPlace) -> TextPlace | None:
-        """Return the end of the text without the line ends there, if `place` is behind them."""
+        """Return the end of the text without the line ends there, if `place` is after them."""
         end = self._end
         is_behind = place.offset == self.length and end.line < place.line
         if not is_behind or end.offset < self._start - len(self._before):
