@@ -1,8 +1,8 @@
 """A gateway: clients of OpenAI and Anthropic in front of any provider.
 
 ``POST /v1/chat/completions``, ``/v1/responses`` and ``/v1/messages`` answer with a stream in the protocol of the path,
-whatever the provider speaks. The gateway sends each piece on as it arrives. A client that leaves ends the request of the
-provider, and a provider that refuses a request decides the status.
+whatever the provider speaks. The gateway sends each piece on as it arrives. A client that leaves ends the request of
+the provider, and a provider that refuses a request decides the status.
 
     python examples/gateway.py                         # plays a recording of Anthropic: no key, no network
     python examples/gateway.py --upstream URL          # asks a streaming endpoint, with the keys of each request
@@ -89,7 +89,8 @@ def gateway(upstream: str | None, pause: float = 0.02) -> FastAPI:
         if upstream is None:
             return streaming(aencode(recorded(pause), target, include_usage=wants_usage))
         headers = {name: request.headers[name] for name in FORWARDED if name in request.headers}
-        sent = client.build_request("POST", upstream, content=body, headers={**headers, "content-type": "application/json"})
+        headers["content-type"] = "application/json"
+        sent = client.build_request("POST", upstream, content=body, headers=headers)
         try:
             answer = await client.send(sent, stream=True)
         except httpx.HTTPError as error:

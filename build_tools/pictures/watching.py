@@ -8,7 +8,7 @@ from typing import Final
 from rich.text import Text
 
 from unspool.tools.cli.arrivals import GrowingTimeline, Input
-from unspool.tools.cli.screen import Look, TracksView, status_line
+from unspool.tools.cli.screen import Look, TracksView, legend, status_line
 from unspool.tools.viewer.timeline import Timeline
 
 from .terminal import Screen, film
@@ -50,6 +50,9 @@ def screens() -> list[Screen]:
 def _screen(timeline: Timeline, view: TracksView) -> Screen:
     time = timeline.times[-1]
     before = timeline.step_at(max(time - FRESH, 0.0))
-    lines = list(view.lines(Look(COLUMNS, ROWS - 1, before)))
-    lines += [Text()] * (ROWS - 1 - len(lines))
-    return Screen(time, [*lines, status_line(timeline, time, COLUMNS, ascii_only=False)])
+    explained = legend(COLUMNS, ROWS, ascii_only=False)
+    assert explained is not None
+    room = ROWS - 2
+    lines = list(view.lines(Look(COLUMNS, room, before)))
+    lines += [Text()] * (room - len(lines))
+    return Screen(time, [*lines, explained, status_line(timeline, time, COLUMNS, ascii_only=False)])

@@ -224,9 +224,10 @@ def test_parallel_calls_of_converse_are_blocks_of_their_own() -> None:
     source: list[Chunk] = [{"messageStart": {"role": "assistant"}}]
     for index, city in enumerate(("Suva", "Nadi")):
         tool = {"toolUseId": f"call_{index + 1}", "name": "weather"}
+        delta = {"toolUse": {"input": f'{{"city": "{city}"}}'}}
         source += [
             {"contentBlockStart": {"contentBlockIndex": index, "start": {"toolUse": tool}}},
-            {"contentBlockDelta": {"contentBlockIndex": index, "delta": {"toolUse": {"input": f'{{"city": "{city}"}}'}}}},
+            {"contentBlockDelta": {"contentBlockIndex": index, "delta": delta}},
             {"contentBlockStop": {"contentBlockIndex": index}},
         ]
     chunks = list(encode([*source, {"messageStop": {"stopReason": "tool_use"}}], "anthropic"))

@@ -112,8 +112,8 @@ READERS = {"chat": read_chat, "responses": read_responses, "messages": read_mess
 @each_gateway
 def test_every_provider_to_every_client(kind: str) -> None:
     """The clients get the same message from every provider."""
-    cases = [(format, read) for format in FORMATS for read in READERS.values()]
-    answers = [answer(format, WRITERS[format](SCRIPT)) for format, _ in cases]
+    cases = [(wire, read) for wire in FORMATS for read in READERS.values()]
+    answers = [answer(wire, WRITERS[wire](SCRIPT)) for wire, _ in cases]
     with Replay(*answers) as upstream, in_front(kind, upstream) as url:
         for _, read in cases:
             assert read(url) == ("Let me see 😀.", [("weather", {"city": "Suva"})], "tool_calls")

@@ -47,7 +47,14 @@ def test_law_42_the_page_lists_every_mistake() -> None:
     assert table_in(GATEWAYS, MISTAKES) == lines(mistakes(), ("mistake", "reports", "test"))
 
 
-SENT = {"text": "Hi", "reasoning": "", "calls": [("a", "f", {})], "server": {"s"}, "reason": "tool_use", "tokens": (1, 2)}
+SENT = {
+    "text": "Hi",
+    "reasoning": "",
+    "calls": [("a", "f", {})],
+    "server": {"s"},
+    "reason": "tool_use",
+    "tokens": (1, 2),
+}
 
 
 @pytest.mark.parametrize("check", CHECKS)

@@ -68,7 +68,8 @@ RESET: Final = """() => {
   };
   if (document.getElementById("filter").value) set("filter", "", "input");
   set("speed", "1", "change");
-  for (const id of ["compare-close", "tab-events", "mode-snapshots", "notice-close"]) document.getElementById(id).click();
+  for (const id of ["compare-close", "tab-events", "mode-snapshots", "notice-close"])
+    document.getElementById(id).click();
   document.activeElement.blur();
   __hit.length = __stopped.length = 0;
   window.__isCounting = false;

@@ -104,7 +104,7 @@ def verdicts(sent: Payload, got: Payload) -> dict[str, bool]:
     """Which of the checks a translated message passes."""
     app = [call for call in got["calls"] if call[0] not in sent["server"]]
     try:
-        calls = [(id, name, json.loads(text)) for id, name, text in app]
+        calls = [(called, name, json.loads(text)) for called, name, text in app]
     except ValueError:
         calls = None
     return {

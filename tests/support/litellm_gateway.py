@@ -24,6 +24,7 @@ def chunks_of(chunks: list[Payload]) -> list[Payload]:
     transport = Transport(httpx, "anthropic", chunks)
     parameters = {"type": "object", "properties": {}}
     names = sorted({*called(chunks).values()})
+    tools = [{"type": "function", "function": {"name": name, "parameters": parameters}} for name in names]
     asking: dict[str, Any] = {
         "model": f"anthropic/{MODEL}",
         "api_key": "test",
@@ -31,7 +32,7 @@ def chunks_of(chunks: list[Payload]) -> list[Payload]:
         "stream": True,
         "stream_options": {"include_usage": True},
         "client": handler(client=transport.client()),
-        "tools": [*({"type": "function", "function": {"name": name, "parameters": parameters}} for name in names), SEARCH],
+        "tools": [*tools, SEARCH],
         "messages": [{"role": "user", "content": ASKED}],
     }
     return [json.loads(piece.model_dump_json()) for piece in library.completion(**asking)]

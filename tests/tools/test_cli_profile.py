@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 
 from tests.support.running import PATIENCE, Terminal, started
 from tests.support.running import run as run_with_streams
-from tests.support.shared import PROJECT
 from unspool.tools.cli import arrivals
 from unspool.tools.cli.main import app
 from unspool.tools.viewer import tracks
@@ -382,11 +381,3 @@ def test_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(arrivals, "arrivals", interrupted)
     assert run_with_streams("profile") == (130, b"", "")
-
-
-def test_the_readme_shows_what_comes() -> None:
-    """The waterfall in the README is the one that the command draws."""
-    text = (PROJECT / "README.md").read_text(encoding="utf-8")
-    _, _, behind = text.partition("$ unspool profile sample:trip --depth 1\n")
-    shown, _, _ = behind.partition("```")
-    assert shown == run("sample:trip", "--depth", 1, width=88).stdout

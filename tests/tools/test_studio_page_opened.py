@@ -46,14 +46,14 @@ def test_a_stream_begins_at_its_start_and_plays(page: Page) -> None:
         .observe(where, { attributes: true, attributeFilter: ["aria-valuetext"] });
     }""")
     page.show("snapshots")
-    page.raw.select_option("#speed", "4")
+    page.raw.select_option("#speed", "1")
     page.evaluate("__seen.length = 0")
     page.opening(lambda: page.raw.select_option("#sample", "cut-off"), plays=False)
     page.wait("document.querySelector('#scrub').value === document.querySelector('#scrub').max")
     page.wait(PAUSED)
-    seen = [step for step in page.evaluate("__seen") if step is not None]
+    seen = page.evaluate("__seen.filter(Number.isInteger)")
     assert seen[0] == 0
-    assert len(set(seen)) > 5
+    assert len(set(seen)) > 2
     assert seen == sorted(seen)
     page.check()
 
@@ -233,7 +233,7 @@ def test_loading_shows_its_progress(page: Page) -> None:
       const bar = document.querySelector("#busy");
       new MutationObserver(() => __progress.push(bar.value / bar.max)).observe(bar, { attributes: true });
     }""")
-    rows = json.dumps({"rows": [{"id": number, "name": f"row {number}"} for number in range(25_000)]}).encode()
+    rows = json.dumps({"rows": [{"id": number, "name": f"row {number}"} for number in range(3_000)]}).encode()
     page.upload("rows.json", rows)
     assert page.text("#title") == "rows.json"
     progress = [share for share in page.evaluate("__progress") if share]
@@ -316,6 +316,7 @@ def test_a_comparison_plays(page: Page) -> None:
     page.press("Space")
     page.wait(PLAYS)
     page.wait(PAUSED)
+    page.settle()
     assert page.step == page.last
     assert page.evaluate(
         "document.querySelector('#one-text').textContent === document.querySelector('#two-text').textContent"

@@ -92,7 +92,7 @@ def test_changes_have_the_value_and_the_added_text() -> None:
     assert [one.text for one in steps[1]] == ["to", "", "", "", ""]
     assert steps[1].paths("appeared") == [("stops",), ("stops", 0), ("stops", 0, "name")]
     assert len(steps[0]) == 2
-    assert repr(steps[0]).startswith("Changes([Change(kind='appeared'")
+    assert repr(steps[0]).startswith("Changes([ValueChange(kind='appeared'")
 
 
 def test_an_async_source_gives_the_same() -> None:
@@ -142,7 +142,7 @@ def test_aliases_extras_roots_and_computed_fields() -> None:
         secret: str = Field("", exclude=True)
         tags: Tags
 
-        @computed_field
+        @computed_field  # type: ignore[prop-decorator]
         @property
         def size(self) -> int:
             return len(self.text)

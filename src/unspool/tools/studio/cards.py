@@ -17,7 +17,7 @@ DIGITS: Final = 3
 
 @cache
 def sample_cards() -> list[dict[str, Any]]:
-    """Return the samples, each with some of its bars: begin and end as shares of the time, and whether it is complete."""
+    """Return the samples, each with some of its bars: begin and end from 0 to 1, and whether the field is complete."""
     return [_card(name, title) for name, title in SAMPLES.items()]
 
 
