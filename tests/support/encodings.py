@@ -171,7 +171,9 @@ def expected(target: str, state: MessageState, losses: Iterable[Loss]) -> list[d
             continue
         if target in PAGES:
             shown = seen_on_page(target, part, shown)
-        if target == "vercel-ui" and is_orphan(part, state.parts[number + 1] if number + 1 < len(state.parts) else None):
+        if target == "vercel-ui" and is_orphan(
+            part, state.parts[number + 1] if number + 1 < len(state.parts) else None
+        ):
             continue
         if "opaque" in gone and shown["type"] == "call":
             shown["kind"] = "function"
