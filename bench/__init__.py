@@ -19,6 +19,5 @@ The files, in the order in which they build on one another::
     pure.py         the uncompiled build, in a child process that takes its turn among the others
     race.py         runs a row
     machine.py      the processor and the versions
-    report.py       the table, results.json, docs/benchmarks.md
-    plot.py         results.svg
+    report.py       the table, results.json, docs/benchmarks.md; build_tools/pictures draws the plots
 """

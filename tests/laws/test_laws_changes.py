@@ -35,12 +35,16 @@ ODD = {
 every_type = pytest.mark.parametrize("kind", [one for one in EVERY if one.id.partition(": ")[2] not in ODD])
 
 
+def resolver_of(shape: Shape) -> Resolver[Any]:
+    return Resolver(shape)
+
+
 def changes_of(shape: Shape, fragments: list[str]) -> list[tuple[Changes[Any], Any]]:
     """The changes of a text, each with the document after it."""
     document: Any = None
     steps: list[tuple[Changes[Any], Any]] = []
     try:
-        for changes in iter_changes(Resolver(shape), fragments, on_invalid="ignore"):
+        for changes in iter_changes(resolver_of(shape), fragments, on_invalid="ignore"):
             document = apply(document, json.loads(json.dumps(changes.patch)))
             steps.append((changes, copy.deepcopy(document)))
     except JSONSyntaxError:
@@ -79,7 +83,8 @@ def test_law_60_the_cut_does_not_matter(kind: Kind) -> None:
         fragments = fragments_of(text, random)
         document: Any = None
         some = set(random.sample(range(len(fragments)), min(12, len(fragments))))
-        stream = iter_changes(Resolver(kind.shape), _until_asked(fragments, fed := []), on_invalid="ignore")
+        fed: list[str] = []
+        stream = iter_changes(resolver_of(kind.shape), _until_asked(fragments, fed), on_invalid="ignore")
         try:
             for changes in stream:
                 document = apply(document, changes.patch)
@@ -134,10 +139,11 @@ def check_complete(shape: Shape, fragments: list[str], text: str) -> None:
 
 
 def places(document: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    inner = (
-        document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else []
-    )
-    return [path, *[place for step, item in inner for place in places(item, (*path, step))]]
+    found: list[tuple[Any, ...]] = [path]
+    keys: Any = document if isinstance(document, dict) else range(len(document)) if isinstance(document, list) else ()
+    for key in keys:
+        found += places(document[key], (*path, key))
+    return found
 
 
 @few

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +26,8 @@ from tests.support.encodings import (
 from tests.support.grammars import GRAMMARS, accept
 from tests.support.message_deltas import configs, many_deltas, states_after
 from tests.support.steps import steps
-from unspool import COMPILED
-from unspool.llm import Config, ContentAdded, Encoder, PartEnded, PartStarted, SourcePart, TextPart
+from unspool import COMPILED, OptionsError
+from unspool.llm import Config, ContentAdded, Encoder, MessageStream, PartEnded, PartStarted, SourcePart, TextPart
 from unspool.llm._encoders.machine import step
 from unspool.llm._encoders.registry import TARGETS
 
@@ -144,6 +148,70 @@ def test_law_40_a_state_can_be_kept(config: Config, deltas: list[Delta], target:
             state, made = step(machine, state, event)
             assert made == wanted
         assert state.losses == encoder.losses
+
+
+NAMES: dict[str, Any] = {"id": "msg_1", "created": 1, "thread_id": "thread_1", "run_id": "run_1"}
+"""With these, the bytes depend on the message alone."""
+RELAYED = ("vercel-ui", "ag-ui", "openai-chat")
+"""The targets that a relay sends to clients that come and go."""
+
+
+@each_recording
+def test_law_40_what_is_open_depends_on_the_state_alone(name: str) -> None:
+    """An encoder that began with a prelude goes on with the chunks of one that saw the whole message."""
+    states = recorded_states(name)
+    for target, at in product(RELAYED, {1, len(states) // 3, 2 * len(states) // 3, len(states) - 2}):
+        whole, late = Encoder(target, **NAMES), Encoder(target, **NAMES)
+        encoded(all_events(states[: at + 1]), whole)
+        late.prelude(states[at])
+        rest = all_events(states[at:])
+        assert encoded(rest, whole) == encoded(rest, late)
+
+
+SCRIPT = """
+import json, sys
+from unspool.llm import Encoder, MessageStream
+target, chunks, names = json.load(sys.stdin)
+states = list(MessageStream(chunks))
+encoder = Encoder(target, **names)
+made = encoder.prelude(states[len(states) // 2])
+sys.stdout.buffer.write(b"".join(map(encoder.frame, made)))
+"""
+
+
+@pytest.mark.parametrize("target", RELAYED)
+def test_law_40_all_processes_write_the_same_bytes(target: str) -> None:
+    """With a name and a time of its own, a prelude is the same in processes with other hashes."""
+    source = [{"message": {"content": text}, "done": False} for text in ("Hel", "lo", "!", " And")]
+    source.append({"message": {"content": " more"}, "done": True})
+    asked = json.dumps([target, source, NAMES])
+    found: set[bytes] = set()
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        ran = subprocess.run(
+            [sys.executable, "-c", SCRIPT], input=asked.encode(), capture_output=True, env=environment, check=True
+        )
+        found.add(ran.stdout)
+    assert len(found) == 1
+    assert b"Hello" in found.pop()
+
+
+def test_only_some_targets_replace_a_part() -> None:
+    """`kept` needs a word for it: AI SDK 5 and 6 have none, and nothing is remembered of the try."""
+    (*_, state) = MessageStream([{"message": {"content": "Hi"}, "done": False}], requires_finish=False)
+    encoder = Encoder("vercel-ui", **NAMES)
+    with pytest.raises(OptionsError, match="version=7"):
+        encoder.prelude(state, kept=True)
+    plain = encoder.prelude(state)
+    healing = Encoder("vercel-ui", **NAMES, version=7).prelude(state, kept=True)
+    assert [chunk["type"] for chunk in healing][:2] == ["start", "reset-step"]
+    assert plain[2:] == healing[2:]
+    history = [{"id": "user_1", "role": "user", "content": "Hello?"}]
+    started, snapshot, *_ = Encoder("ag-ui", **NAMES).prelude(state, kept=True, history=history)
+    assert (started["type"], snapshot["type"]) == ("RUN_STARTED", "MESSAGES_SNAPSHOT")
+    assert snapshot["messages"] == [*history, {"id": "msg_1-0", "role": "assistant", "content": "Hi"}]
+    for target in READABLE:
+        assert Encoder(target, **NAMES).prelude(state, kept=True) == Encoder(target, **NAMES).prelude(state)
 
 
 # ---- law 41: chains ----------------------------------------------------------------------------------

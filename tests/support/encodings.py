@@ -171,16 +171,18 @@ def expected(target: str, state: MessageState, losses: Iterable[Loss]) -> list[d
             continue
         if target in PAGES:
             shown = seen_on_page(target, part, shown)
-        if target == "vercel-ui" and is_orphan(part, state.parts[number + 1] if number + 1 < len(state.parts) else None):
+        following = state.parts[number + 1] if number + 1 < len(state.parts) else None
+        if target == "vercel-ui" and is_orphan(part, following):
             continue
         if "opaque" in gone and shown["type"] == "call":
             shown["kind"] = "function"
         elif "opaque" in gone:
             continue
         if "citation" in gone and shown["type"] == "text":
-            shown["citations"] = ANY if target in PAGES and shown["text"] else []
             if not shown["text"]:
                 continue
+            keeps_some = target in PAGES or target == "openai-responses"
+            shown["citations"] = ANY if keeps_some else []
         if "signature" in gone:
             shown["signature"] = None
         if "encrypted" in gone:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support import strategies
+from tests.support.broken import reading
 from unspool import (
     MISSING,
     Code,
@@ -216,6 +217,12 @@ def test_every_code_is_reached() -> None:
     assert codes == set(RepairCode) == set(REPAIR_SENTENCES)
 
 
+def test_nothing_is_read_behind_a_root_that_ended() -> None:
+    """With `trailing="ignore"`, the character that ends a number is the last one that counts, in one fragment too."""
+    options: dict[str, Any] = {"repair": "spelling", "trailing": "ignore"}
+    assert reading(["1\n   }"], **options).seen == reading(list("1\n   }"), **options).seen
+
+
 HARD_QUOTES = [
     ('{"a": "use {"k": "v", "w": 1} here", "b": 1}', {"a": 'use {"k": "v", "w": 1} here', "b": 1}),
     ('{"cmd": "find . -name "*.py""}', {"cmd": 'find . -name "*.py"'}),
@@ -240,6 +247,7 @@ JSON_THAT_LOOKS_BROKEN = [
     '{"a": "b, ", "c": 1}',
     '{"a: [b]": 1}',
     '{"a": "// no comment", "b": "# neither"}',
+    '{"a": ["b", "\\\\u00e9\\": \\"c"]}',
     '["```", "\'", "\'\'\'", "..."]',
     '{"a": "\\", \\"b\\": 1", "c": ""}',
     '{"": {"": [""]}}',

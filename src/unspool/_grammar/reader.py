@@ -1371,7 +1371,7 @@ class Reader:
 
 
 def least_length(kind: object, rest: list[object]) -> int:
-    """Return how many characters an entry of a dumped tree takes in the text, at least."""
+    """Return the least number of characters that an entry of a dumped tree can have in the text."""
     length = 1
     if len(rest) > 1 and isinstance(rest[1], str):
         length += len(rest[1]) + 3  # the key, its quotes and the colon

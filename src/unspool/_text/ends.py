@@ -101,9 +101,17 @@ def quoted_key_follows(text: str, i: i64, end: i64, out: i64) -> i64:
     return out
 
 
-def is_in_key(character: str) -> bool:
-    """Tell whether a key of a few words may contain this character. A backslash is there for escapes."""
-    return is_word(character) or character in "- ./\\"
+def key_run(text: str, start: i64, end: i64) -> i64:
+    """Return the end of the words that a key without its quotes may have at `start`, with escapes."""
+    at = start
+    while at < end:
+        if text[at] == "\\":
+            at += 2
+        elif is_word(text[at]) or text[at] in "- ./":
+            at += 1
+        else:
+            return at
+    return end
 
 
 def bare_key_follows(text: str, i: i64, end: i64, out: i64) -> i64:
@@ -306,9 +314,7 @@ def faulty_key_follows(text: str, i: i64, end: i64, out: i64) -> i64:
     style = quote_kind(ord(text[start]))
     if style == NO_QUOTE:
         return NO
-    at = start + 1
-    while at < end and at - start <= LONGEST_KEY and is_in_key(text[at]):
-        at += 1
+    at = key_run(text, start + 1, min(end, start + 1 + LONGEST_KEY))
     if at == end:
         return out
     if at == start + 1:
@@ -327,9 +333,7 @@ def faulty_key_follows(text: str, i: i64, end: i64, out: i64) -> i64:
 def word_key_follows(text: str, i: i64, end: i64, out: i64) -> i64:
     """Tell whether a key of one or a few words, its quotes and its colon are at `i`, without a comma before."""
     style = quote_kind(ord(text[i]))
-    at = i + 1
-    while at < end and at - i <= LONGEST_KEY and is_in_key(text[at]):
-        at += 1
+    at = key_run(text, i + 1, min(end, i + 1 + LONGEST_KEY))
     if at == end:
         return out if out != YES else NO
     if at == i + 1 or not closes(style, ord(text[at])):
@@ -375,9 +379,7 @@ def quote_is_missing(text: str, i: i64, end: i64, out: i64, style: i64, in_objec
             return YES
         return quoted_item_follows(text, at, end, far) if has_line_break(text, i, at) else NO
     stop = min(end, first + LONGEST_KEY)
-    k = first
-    while k < stop and is_in_key(text[k]):
-        k += 1
+    k = key_run(text, first, stop)
     if k == end:
         return far
     if k == stop or not closes(style, ord(text[k])):
@@ -447,7 +449,7 @@ def member_key_at(text: str, i: i64, end: i64, out: i64, only_words: bool) -> i6
         c: i64 = ord(text[at])
         if c == 0x0A:  # LF
             return NO
-        if c == 0x5C and not only_words:  # \
+        if c == 0x5C:  # \
             at += 2
             continue
         if closes(style, c):
@@ -455,7 +457,7 @@ def member_key_at(text: str, i: i64, end: i64, out: i64, only_words: bool) -> i6
             if after == end:
                 return out
             return YES if narrow(ord(text[after])) == 0x3A else NO
-        if only_words and (c == 0x20 or not is_in_key(text[at])):
+        if only_words and not is_word(text[at]) and text[at] not in "-./":
             return NO
         at += 1
     return out

@@ -231,7 +231,9 @@ class Repairer:
             self._run(text, end, False, sink)
             return
         self._run(text, room, False, sink)
-        if not reader.is_over and not self.has_ended:
+        if self.has_ended:
+            return
+        if not reader.is_over:
             reader.skip(text[self._at :], sink)
             self._forget()
 
@@ -486,6 +488,8 @@ class Repairer:
             if (at > i + 1 or text[i] != " ") and has_line_break(text, i, at):
                 self._broke = True
             if at == end or is_atom(reader.mode):
+                if is_atom(reader.mode) and reader._after == IGNORE:
+                    at = i + 1  # the text ends here
                 self._pass(i, at)
                 return at
         mode = reader.mode

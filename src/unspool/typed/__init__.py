@@ -6,7 +6,7 @@
 [{'city': 'Por'}, {'city': 'Porto'}]
 """
 
-from ._changes import Change, Changes
+from ._changes import Changes, ValueChange
 from ._iterate import (
     Resolver,
     aitems,
@@ -27,7 +27,6 @@ from ._shape import Atomic, NotNull, Problem, Shape, WholeItems
 __all__ = [
     "Atomic",
     "Cache",
-    "Change",
     "Changes",
     "Complete",
     "Invalid",
@@ -39,6 +38,7 @@ __all__ = [
     "Resolution",
     "Resolver",
     "Shape",
+    "ValueChange",
     "WholeItems",
     "aitems",
     "aiter_changes",

@@ -31,6 +31,8 @@ from ._shape import (
     ShapeError,
     UnwritableError,
     Writing,
+    is_array,
+    is_object,
     plain_copy,
 )
 
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
     from ._outcome import Partial
     from ._shape import Attribute
 
-__all__ = ["Change", "Changes", "Document"]
+__all__ = ["Changes", "Document", "ValueChange"]
 
 T = TypeVar("T")
 ChangeKind: TypeAlias = Literal["appeared", "grew", "replaced", "removed", "completed"]
@@ -50,7 +52,7 @@ PLAIN: Final = Writing()
 TOP: Final = 0
 
 
-class Change(NamedTuple):
+class ValueChange(NamedTuple):
     """One change of the typed value.
 
     `appeared`: there is a value at this path now. `grew`: the string has more text. `completed`: the value was judged
@@ -66,11 +68,11 @@ class Change(NamedTuple):
 
 @final
 class Changes(Generic[T]):
-    """The changes of one fragment. Iterate over it to get each `Change`."""
+    """The changes of one fragment. Iterate over it to get each `ValueChange`."""
 
     __slots__ = ("_all", "partial", "patch")
 
-    def __init__(self, partial: Partial[T], changes: list[Change], patch: list[Operation]) -> None:
+    def __init__(self, partial: Partial[T], changes: list[ValueChange], patch: list[Operation]) -> None:
         self.partial = partial
         """The value after the fragment, as `iter_partial` yields it."""
         self._all = tuple(changes)
@@ -91,7 +93,7 @@ class Changes(Generic[T]):
         """Return the paths that changed in this way."""
         return [change.path for change in self._all if change.kind == kind]
 
-    def __iter__(self) -> Iterator[Change]:
+    def __iter__(self) -> Iterator[ValueChange]:
         return iter(self._all)
 
     def __len__(self) -> int:
@@ -102,7 +104,7 @@ class Changes(Generic[T]):
 
 
 @final
-class Level:
+class OpenPlace:
     """An open container of the document, and what was known of it after the last fragment.
 
     Everything in it that is not open is either complete, and `done`, or not complete in any part.
@@ -144,15 +146,15 @@ class Document:
     def __init__(self, shape: Shape) -> None:
         self._writing: Writing = shape.writing or PLAIN
         self._top: list[Any] = []  # the document, once there is one
-        self._levels: list[Level] = []  # the open containers, from the root inwards
+        self._levels: list[OpenPlace] = []  # the open containers, from the root inwards
         self._was_done = False
-        self._changes: list[Change] = []
+        self._changes: list[ValueChange] = []
         self._operations: list[Operation] = []
         self._new: tuple[JsonContainer, Any, Operation] | None = None  # the open container that this fragment began
 
     def follow(
         self, result: NodeResult, root: Node | None, *, is_complete: bool
-    ) -> tuple[list[Change], list[Operation]]:
+    ) -> tuple[list[ValueChange], list[Operation]]:
         """Return what changed since the last call, and the operations of JSON Patch."""
         self._changes, self._operations, self._new = [], [], None
         value = result.value
@@ -172,10 +174,15 @@ class Document:
                 self._levels = [] if root.closed else self._levels
         else:
             self._open(0, self._top, TOP, ROOT, result, root, is_draft=False)
-        if self._new is not None:
-            container, key, operation = self._new
-            operation["value"] = plain_copy(cast("Any", container)[key])
+        self._fill_operation()
         return self._changes, self._operations
+
+    def _fill_operation(self) -> None:
+        """Put everything that began in this fragment into the one operation that adds it."""
+        begun = self._new
+        if begun is not None:
+            container, key, operation = begun
+            operation["value"] = plain_copy(cast("Any", container)[key])
 
     def _shown_top(self) -> object:
         level = self._levels[0] if self._levels else None
@@ -217,15 +224,15 @@ class Document:
             around, path, node = level.container, Path(level.path, key), node._open[0]
             depth += 1
 
-    def _goes_on(self, level: Level, child: OpenResult | None) -> bool:
+    def _goes_on(self, level: OpenPlace, child: OpenResult | None) -> bool:
         if level.result is None or child is None:
             return level.result is child
         return level.result.known.shape is child.known.shape
 
     def _begin(
         self, around: JsonContainer, key: Any, path: Path, child: OpenResult | None, node: ContainerNode, is_draft: bool
-    ) -> Level:
-        """Put an empty container in its place. What it has is put into the same operation."""
+    ) -> OpenPlace:
+        """Put an empty container in its place. Its content becomes part of the same operation."""
         is_object = isinstance(node, ObjectNode) if child is None else isinstance(child.known.values, dict)
         container: JsonContainer = {} if is_object else []
         is_there = key in around if isinstance(around, dict) else key < len(around)
@@ -234,10 +241,10 @@ class Document:
         self._add(around, key, path, container, is_open=True)
         if child is not None and child.known.is_draft:
             is_draft = True
-        return Level(container, path, key, is_draft)
+        return OpenPlace(container, path, key, is_draft)
 
     def _follow(
-        self, depth: int, level: Level, result: OpenResult, node: ContainerNode
+        self, depth: int, level: OpenPlace, result: OpenResult, node: ContainerNode
     ) -> tuple[Any, NodeResult, bool] | None:
         known = result.known
         before = None if level.result is None else level.result.known
@@ -252,7 +259,7 @@ class Document:
         return self._follow_members(depth, level, result, cast("ObjectNode", node), wrong)
 
     def _follow_items(
-        self, depth: int, level: Level, result: OpenResult, values: list[object], wrong: set[Step | None]
+        self, depth: int, level: OpenPlace, result: OpenResult, values: list[object], wrong: set[Step | None]
     ) -> tuple[Any, NodeResult, bool] | None:
         known, old = result.known, level.result
         start = 0 if old is None else old.known.size
@@ -276,7 +283,7 @@ class Document:
     def _follow_map(
         self,
         depth: int,
-        level: Level,
+        level: OpenPlace,
         result: OpenResult,
         values: dict[object, object],
         node: ObjectNode,
@@ -323,7 +330,7 @@ class Document:
         return [next(newest) for _ in range(count)][::-1]
 
     def _follow_members(
-        self, depth: int, level: Level, result: OpenResult, node: ObjectNode, wrong: set[Step | None]
+        self, depth: int, level: OpenPlace, result: OpenResult, node: ObjectNode, wrong: set[Step | None]
     ) -> tuple[Any, NodeResult, bool] | None:
         known, old = result.known, level.result
         shape = cast("ObjectShape", known.shape)
@@ -362,7 +369,7 @@ class Document:
             return None
         return key, result.child, level.is_draft or known.step in shape.waiting
 
-    def _follow_plain(self, depth: int, level: Level, node: ContainerNode) -> tuple[Any, NodeResult, bool] | None:
+    def _follow_plain(self, depth: int, level: OpenPlace, node: ContainerNode) -> tuple[Any, NodeResult, bool] | None:
         """Follow a value of any type, which has no results inside: the tree tells what is new."""
         old_open = level.node._open[0] if level.node is not None and level.node._open else None
         for index in range(level.size, node._size):
@@ -383,7 +390,7 @@ class Document:
     # Closed values
 
     def _close_member(
-        self, depth: int, level: Level, holder: object, attribute: Attribute, value: object, is_valid: bool
+        self, depth: int, level: OpenPlace, holder: object, attribute: Attribute, value: object, is_valid: bool
     ) -> None:
         """Write a closed field of an object, and complete it."""
         written = self._member(holder, attribute, value, level.path)
@@ -407,12 +414,12 @@ class Document:
             return HIDDEN
         return result.shown_child if shape.attribute(step) == attribute else HIDDEN
 
-    def _close(self, depth: int, level: Level, key: Any, old: object, value: object, is_valid: bool) -> None:
+    def _close(self, depth: int, level: OpenPlace, key: Any, old: object, value: object, is_valid: bool) -> None:
         self._write(level.container, key, Path(level.path, key), old, value)
         if is_valid:
             self._finish(depth, level, key)
 
-    def _finish(self, depth: int, level: Level, key: Any) -> None:
+    def _finish(self, depth: int, level: OpenPlace, key: Any) -> None:
         """Call a closed value complete, with everything in it that was not complete before."""
         if level.is_done(key):
             return
@@ -422,18 +429,18 @@ class Document:
             inner = []
         self._complete(cast("Any", level.container)[key], Path(level.path, key), inner)
 
-    def _complete(self, value: object, path: Path, levels: list[Level]) -> None:
+    def _complete(self, value: object, path: Path, levels: list[OpenPlace]) -> None:
         level = levels[0] if levels and not levels[0].is_draft else None
-        if isinstance(value, dict):
-            for key, item in cast("dict[str, Any]", value).items():
+        if is_object(value):
+            for key, item in value.items():
                 if level is None or not level.is_done(key):
                     self._complete(item, Path(path, key), _levels_below(levels, key))
-        elif isinstance(value, list):
+        elif is_array(value):
             items: list[Any] = value
             for index in range(0 if level is None else level.items_done, len(items)):
                 if level is None or not level.is_done(index):
                     self._complete(items[index], Path(path, index), _levels_below(levels, index))
-        self._changes.append(Change("completed", path))
+        self._changes.append(ValueChange("completed", path))
 
     def _json(self, value: object, path: Path) -> Any:
         try:
@@ -461,8 +468,8 @@ class Document:
             return
         old, value = self._writing.unwrapped(old), self._writing.unwrapped(value)
         document: Any = cast("Any", around)[key]
-        if isinstance(document, list) and isinstance(old, (list, tuple)) and isinstance(value, (list, tuple)):
-            olds, news = cast("list[Any]", old), cast("list[Any]", value)
+        if is_array(document) and is_array(old) and is_array(value):
+            olds, news = old, value
             items: list[Any] = document
             if not self._writing.is_written_whole(value) and len(items) == len(olds) <= len(news):
                 for index, new in enumerate(news):
@@ -470,7 +477,7 @@ class Document:
                     if shown is not new:
                         self._write(items, index, Path(path, index), shown, new)
                 return
-        elif isinstance(document, dict) and self._write_members(document, path, old, value):
+        elif is_object(document) and self._write_members(document, path, old, value):
             return
         self._match(around, key, path, self._json(value, path))
 
@@ -513,18 +520,18 @@ class Document:
             if json.startswith(old):
                 holder[key] = json
                 text = json[len(old) :]
-                self._changes.append(Change("grew", path, text))
+                self._changes.append(ValueChange("grew", path, text))
                 if self._new is None:
                     self._operations.append({"op": "append", "path": path.pointer, "value": text})
                 return
-        elif isinstance(json, dict) and isinstance(old, dict):
-            news, olds = cast("dict[str, Any]", json), cast("dict[str, Any]", old)
+        elif is_object(json) and is_object(old):
+            news, olds = json, old
             for name in [name for name in olds if name not in news]:
                 self._remove(olds, name, Path(path, name))
             for name, item in news.items():
                 self._match(olds, name, Path(path, name), item)
             return
-        elif isinstance(json, list) and isinstance(old, list):
+        elif is_array(json) and is_array(old):
             new_items: list[Any] = json
             items: list[Any] = old
             for index in range(len(items) - 1, len(new_items) - 1, -1):
@@ -535,7 +542,7 @@ class Document:
         elif json == old and type(json) is type(old):
             return
         holder[key] = json
-        self._changes.append(Change("replaced", path))
+        self._changes.append(ValueChange("replaced", path))
         if self._new is None:
             self._operations.append({"op": "replace", "path": path.pointer, "value": plain_copy(json)})
 
@@ -552,24 +559,24 @@ class Document:
                 self._new = (around, key, operation)
 
     def _appear(self, json: Any, path: Path) -> None:
-        self._changes.append(Change("appeared", path))
-        if isinstance(json, dict):
-            for key, item in cast("dict[str, Any]", json).items():
+        self._changes.append(ValueChange("appeared", path))
+        if is_object(json):
+            for key, item in json.items():
                 self._appear(item, Path(path, key))
-        elif isinstance(json, list):
+        elif is_array(json):
             for index, item in enumerate(json):
                 self._appear(item, Path(path, index))
 
     def _remove(self, around: JsonContainer, key: Any, path: Path) -> None:
         del cast("Any", around)[key]
-        self._changes.append(Change("removed", path))
+        self._changes.append(ValueChange("removed", path))
         if path.parent is None:
             self._operations.append({"op": "replace", "path": "", "value": None})  # nothing can remove the root
         elif self._new is None:
             self._operations.append({"op": "remove", "path": path.pointer})
 
 
-def _levels_below(levels: list[Level], key: object) -> list[Level]:
+def _levels_below(levels: list[OpenPlace], key: object) -> list[OpenPlace]:
     return levels[1:] if len(levels) > 1 and levels[1].key == key and not levels[0].is_draft else []
 
 
@@ -580,4 +587,7 @@ def _unwritable(error: UnwritableError, path: Path) -> UnspoolError:
 def _is_outdone(shape: ObjectShape, key: str, values: dict[str, object]) -> bool:
     """Return whether another name of the same field is there, which wins over this one."""
     waiting = shape.waiting.get(key)
-    return waiting is not None and not values.keys().isdisjoint(waiting.winners)
+    if waiting is None:
+        return False
+    keys = values.keys()
+    return not keys.isdisjoint(waiting.winners)

@@ -71,10 +71,11 @@ from ._shape import (
     UnwritableError,
     WholeItems,
     Writing,
+    is_exactly,
     json_text,
     plain_copy,
 )
-from ._twin import attributes_of, described, twin_of
+from ._twin import attributes_of, described, is_half, twin_of
 
 if TYPE_CHECKING:
     from .._tree.nodes import Node
@@ -713,11 +714,11 @@ class MsgspecWriting(Writing):
     """How the values of a type are written: as `msgspec.to_builtins` does."""
 
     def whole(self, value: Any) -> Any:
-        if type(value) in (list, tuple):
+        if is_exactly(value, list, tuple):
             return [self.whole(item) for item in value]
-        if type(value) is dict:
+        if is_exactly(value, dict):
             return {self.map_key(key): self.whole(item) for key, item in value.items()}
-        if value.__class__ is type(value):
+        if not is_half(value):
             return self._plain(value)
         return {
             pair[0]: self.whole(inner)
@@ -728,7 +729,7 @@ class MsgspecWriting(Writing):
     def is_written_whole(self, value: object) -> bool:
         if isinstance(value, msgspec.Struct):
             return value.__struct_config__.array_like
-        return isinstance(value, (set, frozenset)) or (isinstance(value, tuple) and type(value) is not tuple)
+        return isinstance(value, (set, frozenset)) or (isinstance(value, tuple) and not is_exactly(value, tuple))  # pyright: ignore[reportUnknownArgumentType]
 
     def open_key(self, holder: Any, attribute: Attribute) -> str | None:
         name = attribute if isinstance(attribute, str) else attribute[0]
@@ -744,8 +745,9 @@ class MsgspecWriting(Writing):
         return None if key is None or value is msgspec.UNSET else (key, UNWRITTEN)
 
     def members(self, value: Any) -> dict[Attribute, Any] | None:
-        if type(value) is dict:
+        if is_exactly(value, dict):
             return {self.map_key(key): item for key, item in value.items()}
+        half = is_half(value)
         names: list[str] = [field.name for field in getattr(value, "__attrs_attrs__", ())]
         there: dict[Attribute, Any] = {}
         if isinstance(value, msgspec.Struct):
@@ -755,9 +757,8 @@ class MsgspecWriting(Writing):
             names = [field.name for field in dataclasses.fields(value)]
         elif not names:
             return None
-        is_half = value.__class__ is not type(value)
         known = [(name, getattr(value, name)) for name in names]
-        return there | {name: item for name, item in known if item is not None or not is_half}
+        return there | {name: item for name, item in known if item is not None or not half}
 
     def map_key(self, name: object) -> str:
         return name if type(name) is str else str(next(iter(self._plain({name: None}))))

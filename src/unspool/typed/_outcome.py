@@ -22,6 +22,8 @@ from ._shape import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .._path import Step
     from .._repairs import Repair
     from .._tree.nodes import Node
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Complete", "Invalid", "InvalidError", "Missing", "Partial", "Resolution"]
 
 T = TypeVar("T")
+R = TypeVar("R")
 FieldState: TypeAlias = Literal["pending", "growing", "complete"]
 JudgedPlace: TypeAlias = "tuple[tuple[Step, ...], bool]"
 """The steps to a node that is wrong, and whether nothing inside it was judged."""
@@ -131,6 +134,16 @@ class Resolution(Generic[T]):
         if self.is_complete_at(path):
             return "complete"
         return "pending" if self._root is None or self._root.at(path) is None else "growing"
+
+    def get(self, read: Callable[[T], R]) -> R | None:
+        """Return what `read` finds in the value, and None if a part on its way is missing.
+
+        Type checkers know the result: ``partial.get(lambda trip: trip.stops[-1].name)`` is a ``str | None``.
+        """
+        try:
+            return read(self.value)
+        except (AttributeError, IndexError, KeyError, TypeError):
+            return None
 
     def copied(self) -> Resolution[T]:
         """Return the same outcome as another object."""

@@ -472,7 +472,10 @@ class Builder:
 
     def _held(self, child: Node, result: NodeResult) -> Held | None:
         """Return the child in a `Held` if it waits for other fields, or is wrong so that no other field may use it."""
-        waiting = cast("ObjectShape", self.shape).waiting.get(cast("str", self.step))
+        shape, key = cast("ObjectShape", self.shape), cast("str", self.step)
+        if key not in shape.fields:
+            return None
+        waiting = shape.waiting.get(key)
         if result.is_wrong:
             return Held(child, result, result.value, False)
         if waiting is None:

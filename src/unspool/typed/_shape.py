@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeGuard, cast, final
 
 from .._errors import shown_path
 from .._events import Event, Kind
@@ -63,6 +63,9 @@ __all__ = [
     "asks_for_values",
     "chosen",
     "followed",
+    "is_array",
+    "is_exactly",
+    "is_object",
     "json_text",
     "kinds_of",
     "plain_copy",
@@ -779,9 +782,24 @@ class Writing:
 
 def plain_copy(value: Any) -> Any:
     """Return a copy of plain data, as JSON."""
-    if isinstance(value, dict):
+    if is_object(value):
         return {key: plain_copy(item) for key, item in value.items()}
-    return [plain_copy(item) for item in value] if isinstance(value, (list, tuple)) else value
+    return [plain_copy(item) for item in value] if is_array(value) else value
+
+
+def is_exactly(value: object, *classes: type) -> bool:
+    """Return whether the class of a value is one of these, and not a subclass."""
+    return type(value) in classes
+
+
+def is_object(value: object) -> TypeGuard[dict[Any, Any]]:
+    """Return whether a value is a dict, in a form that type checkers accept."""
+    return isinstance(value, dict)
+
+
+def is_array(value: object) -> TypeGuard[list[Any]]:
+    """Return whether a value is a list, or a tuple that is read like one."""
+    return isinstance(value, (list, tuple))
 
 
 # Containers that have not begun

@@ -232,7 +232,7 @@ def _name_of(chunk: Chunk) -> str:
 
 
 def _messages(prelude: list[Chunk]) -> list[Chunk]:
-    """Return the messages that a page makes of these events. A call is a message of its own, with its results after it."""
+    """Return the messages that a page makes of these events. A call is a message of its own, before its results."""
     found: dict[str, Chunk] = {}
     calls: dict[str, Chunk] = {}
     results: dict[str, list[Chunk]] = {}

@@ -36,7 +36,7 @@ ANTHROPIC_OPAQUE: Final = frozenset({"compaction", "fallback", "mcp_tool_listing
 RESPONSES_OPAQUE: Final = frozenset({
     *("additional_tools", "compaction", "mcp_approval_request", "mcp_approval_response", "mcp_list_tools"),
 })  # fmt: skip
-ENCRYPTED_AGAIN: Final = "the provider encrypted it again at the end; the client has the first form, which is valid, too"
+ENCRYPTED_AGAIN: Final = "the provider encrypted it again at the end; what the client has is valid, too"
 GOOD_ENDS: Final = ("stop", "tool_calls")
 ERROR_TYPES: Final = {
     400: "invalid_request_error",

@@ -736,7 +736,8 @@ def _change(target: Target, now: Step, number: int, part: Part, name: str) -> No
         slot.part = part
         now.put(number, slot)
     elif slot.status == CLOSED:
-        if slot.type == WHOLE and slot.is_written and (name != "native" or isinstance(part, (OpaquePart, SourcePart))):
+        is_other = name != "native" or isinstance(part, (OpaquePart, SourcePart))
+        if slot.type == WHOLE and slot.is_written and is_other and not target.repeats_text():
             now.lose(number, "replaced", TAKEN_BACK)
         target.account(now, number, part)
 
@@ -761,11 +762,7 @@ def _end(target: Target, now: Step, number: int, part: Part, *, is_last: bool = 
             _wait(now, number, slot, part, True)
             return
         _write_whole(target, now, number, slot, part)
-    elif slot.status == QUEUED:
-        slot = slot.fork()
-        slot.part, slot.is_ended = part, True
-        now.put(number, slot)
-    elif _may_have_no_arguments(part) and not slot.is_written and not is_last:
+    elif slot.status == QUEUED or (_may_have_no_arguments(part) and not slot.is_written and not is_last):
         slot = slot.fork()
         slot.part, slot.is_ended = part, True
         now.put(number, slot)

@@ -19,7 +19,17 @@ from ..._missing import MISSING
 from .._calls import ToolCall, plain_arguments
 from .._parts import FilePart, OpaquePart, ReasoningPart, SourcePart, TextPart, ToolResultPart, native_in
 from .carry import secrets_of
-from .fields import ENCRYPTED_AGAIN, data_url, is_whole, lose_part, native_type, reason_of, result_text, text_of, tokens_of
+from .fields import (
+    ENCRYPTED_AGAIN,
+    data_url,
+    is_whole,
+    lose_part,
+    native_type,
+    reason_of,
+    result_text,
+    text_of,
+    tokens_of,
+)
 from .machine import CALL, REASONING, REFUSAL, Target
 
 if TYPE_CHECKING:

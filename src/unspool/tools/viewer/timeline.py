@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from .inputs import Guess
     from .tracks import TrackPiece
 
-__all__ = ["MAX_OPERATIONS", "Change", "Messages", "Note", "PatchSummary", "Timeline"]
+__all__ = ["EMPTY", "MAX_OPERATIONS", "Change", "Messages", "Note", "PatchSummary", "Timeline"]
 
+EMPTY: Final = "the input is empty"
 MAX_CALLS: Final = 100_000  # in all kept states together; beyond that, every second state goes
 MIN_KEPT: Final = 16  # states, however many calls each of them has
 MAX_OPERATIONS: Final = 100  # of a patch that are kept in words
@@ -146,7 +147,7 @@ class Timeline:
     """
 
     def __init__(self, found: Guess, *, is_timed: bool = True, extract: bool = False, patches: bool = False) -> None:
-        self.found = found
+        self.found = found._replace(extract=extract)
         self.is_timed = is_timed
         self.extract = extract
         self.tracks: dict[str, Track] = {}
@@ -312,7 +313,7 @@ class Timeline:
         if not found and message is not None:
             found = [str(error) for error in message.errors]
         if not found and not self.sizes[-1] and message is None:
-            found = ["there is nothing in it"]
+            found = [EMPTY]
         return found
 
     def completions(self) -> list[int]:

@@ -425,11 +425,12 @@ class Fields:
                 self._arrays += kind is Kind.START_ARRAY
             elif kind in ENDS:
                 self._arrays -= kind is Kind.END_ARRAY
-                self._end(event.node_id, step, byte_at(event.offset) + 1, event.offset + 1)
+                bracket = event.offset < self._chars + len(text)  # a repair may have put it in behind the text
+                self._end(event.node_id, step, byte_at(event.offset) + bracket, event.offset + bracket)
             elif kind in KINDS:
                 length = len(event.raw) if event.raw is not None else LITERALS[event.value]
                 end = byte_at(event.offset)
-                self._start(event, step, end - length, event.offset - length)
+                self._start(event, step, max(end - length, 0), max(event.offset - length, 0))
                 self._end(event.node_id, step, end, event.offset)
         self._bytes += size + len(text[at:].encode(errors="surrogatepass"))
         self._chars += len(text)

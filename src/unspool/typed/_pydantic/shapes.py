@@ -977,21 +977,19 @@ def _show(
     build = _filling(part, _builder(part, config), shapes)
     if extra != "allow" and not has_held and all(member.keys == [member.name] for member in members):
         return build
-    places = {key: (member.name, rank) for member in members for rank, key in enumerate(member.keys)}
+    places = [(key, member.name, rank) for member in members for rank, key in enumerate(member.keys)]
     holding = frozenset([member.name for member in members if member.holds_back])
 
     def show(values: dict[str, object]) -> object:
         there: dict[str, object] = {}
-        extras: dict[str, object] = {}
         ranks: dict[str, int] = {}
-        for key, value in values.items():
-            shown = value.shown if isinstance(value, Held) else value
-            name, rank = places.get(key, (None, 0))
-            if shown is HIDDEN:
+        extras = values  # a dict of our own: what is left of it are the extra keys, of which there may be many
+        for key, name, rank in places:
+            if key not in extras:
                 continue
-            if name is None:
-                extras[key] = shown
-            elif rank <= ranks.get(name, rank):  # the first of several keys for one field wins
+            value = extras.pop(key)
+            shown = value.shown if isinstance(value, Held) else value
+            if shown is not HIDDEN and rank <= ranks.get(name, rank):  # the first of several keys for one field wins
                 there[name] = shown
                 ranks[name] = rank
         return build(there, extras) if holding <= there.keys() else HIDDEN

@@ -17,7 +17,8 @@ from weakref import WeakKeyDictionary
 from pydantic import BaseModel
 from pydantic_core import SchemaError, SchemaSerializer, core_schema
 
-from .._shape import UNWRITTEN, UnwritableError, Writing
+from .._shape import UNWRITTEN, UnwritableError, Writing, is_exactly
+from .._twin import is_half
 from .schema import ANY, FUNCTIONS, Definitions, inside
 
 if TYPE_CHECKING:
@@ -190,6 +191,7 @@ UNORDERED: Final = (set, frozenset, deque)
 class ClassWriting(NamedTuple):
     """How the instances of a class are written."""
 
+    cls: Any
     keys: dict[str, str]
     """The keys of the fields, by the names of the fields."""
     by_class: frozenset[str]
@@ -198,7 +200,7 @@ class ClassWriting(NamedTuple):
     is_whole: bool
     """The user's code writes the whole instance."""
     never: frozenset[str]
-    """The parameters of a dataclass that are no fields."""
+    """The parameters of a dataclass that are not fields."""
 
 
 class PydanticWriting(Writing):
@@ -211,9 +213,9 @@ class PydanticWriting(Writing):
         self.is_whole = _has_serializer(schema) or _changes_json(config)
 
     def whole(self, value: Any) -> Any:
-        if type(value) is float and not isfinite(value):
+        if is_exactly(value, float) and not isfinite(value):
             return None  # as in `model_dump_json`
-        if type(value) in SIMPLE:
+        if is_exactly(value, *SIMPLE):
             return value
         if self.is_whole:
             if self._serializer is None:
@@ -221,9 +223,9 @@ class PydanticWriting(Writing):
                 config: Any = self._config
                 self._serializer = SchemaSerializer(schema, config)
             return _dumped(self._serializer, value)
-        if type(value) in (list, tuple):
+        if is_exactly(value, list, tuple):
             return [self.whole(item) for item in value]
-        if type(value) is dict:
+        if is_exactly(value, dict):
             return {self.map_key(key): self.whole(item) for key, item in value.items()}
         if not is_half(value):
             return _dumped(DUMPS, value)
@@ -245,12 +247,12 @@ class PydanticWriting(Writing):
         return value
 
     def is_written_whole(self, value: object) -> bool:
-        if type(value) in (list, dict):
+        if is_exactly(value, list, dict):
             return False
         if isinstance(value, UNORDERED):
             return True
         if isinstance(value, tuple):
-            return type(value) is not tuple
+            return not is_exactly(value, tuple)  # pyright: ignore[reportUnknownArgumentType]
         if _is_root(value):
             root: Any = value
             return _class_writing(root.__class__).is_whole or self.is_written_whole(root.root)
@@ -276,13 +278,14 @@ class PydanticWriting(Writing):
             return None
         if attribute not in writing.by_class:
             return writing.keys.get(attribute, attribute), UNWRITTEN
-        if is_half(holder) and not isinstance(holder, BaseModel):
+        if is_half(holder) and not issubclass(writing.cls, BaseModel):
             return None  # a half-filled dataclass has no serializers of its fields
-        written = _dumped(type(holder).__pydantic_serializer__, holder, include={attribute})
+        cls: Any = type(holder)  # pyright: ignore[reportUnknownVariableType]
+        written = _dumped(cls.__pydantic_serializer__, holder, include={attribute})
         return next(iter(written.items()), None)
 
     def members(self, value: Any) -> dict[Attribute, Any] | None:
-        if type(value) is dict:
+        if is_exactly(value, dict):
             return {self.map_key(key): item for key, item in value.items()}
         cls = value.__class__
         if isinstance(value, BaseModel):
@@ -310,9 +313,11 @@ def _dumped(serializer: Any, value: object, **options: Any) -> Any:
         raise UnwritableError(str(error)) from error
 
 
-def is_half(value: object) -> bool:
-    """Return whether this is a half-filled instance: it claims to be one of another class."""
-    return value.__class__ is not type(value)
+def _parameters(cls: Any) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the names of the fields of a dataclass, and of the parameters that are no fields."""
+    names: dict[str, Any] = getattr(cls, "__dataclass_fields__", {})
+    fields = frozenset([field.name for field in dataclasses.fields(cls)] if names else ())
+    return fields, frozenset(names) - fields
 
 
 def _is_root(value: object) -> bool:
@@ -337,11 +342,9 @@ def _class_writing(cls: type) -> ClassWriting:
 
 def _made_class_writing(cls: Any) -> ClassWriting:
     fields: dict[str, Any] = getattr(cls, "__pydantic_fields__", {})
-    never: frozenset[str] = frozenset()
-    if dataclasses.is_dataclass(cls):
-        never = frozenset(cls.__dataclass_fields__) - {field.name for field in dataclasses.fields(cls)}
+    _, never = _parameters(cls)
     if not fields:
-        return ClassWriting({}, frozenset(), (), is_whole=False, never=never)
+        return ClassWriting(cls, {}, frozenset(), (), is_whole=False, never=never)
     schema = cls.__pydantic_core_schema__
     decorators = cls.__pydantic_decorators__
     computed = tuple(decorators.computed_fields)
@@ -353,7 +356,7 @@ def _made_class_writing(cls: Any) -> ClassWriting:
     if "*" in by_class or _changes_json(config):
         by_class = set(fields)
     is_whole = bool(decorators.model_serializers)
-    return ClassWriting(keys, frozenset({*by_class, *computed}), computed, is_whole=is_whole, never=never)
+    return ClassWriting(cls, keys, frozenset({*by_class, *computed}), computed, is_whole=is_whole, never=never)
 
 
 def _field_schemas(schema: Schema, cls: type) -> Iterator[tuple[str, Schema]]:
