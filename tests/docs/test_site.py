@@ -26,7 +26,7 @@ pytestmark = pytest.mark.long
 MAIN = ["index.html", "tutorial.html", "which-part.html", "values.html", "benchmarks.html", "reference/unspool.html"]
 MEASURE = """() => ({
   wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
-  clipped: [...document.querySelectorAll("pre > code")].filter((code) => code.scrollWidth > code.clientWidth + 1).length,
+  clipped: [...document.querySelectorAll("pre > code")].filter((one) => one.scrollWidth > one.clientWidth + 1).length,
   lost: [...document.images].filter((image) => image.complete && !image.naturalWidth).length,
 })"""
 
