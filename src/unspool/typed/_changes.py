@@ -232,7 +232,7 @@ class Document:
     def _begin(
         self, around: JsonContainer, key: Any, path: Path, child: OpenResult | None, node: ContainerNode, is_draft: bool
     ) -> OpenPlace:
-        """Put an empty container in its place. What it has is put into the same operation."""
+        """Put an empty container in its place. Its content becomes part of the same operation."""
         is_object = isinstance(node, ObjectNode) if child is None else isinstance(child.known.values, dict)
         container: JsonContainer = {} if is_object else []
         is_there = key in around if isinstance(around, dict) else key < len(around)
