@@ -203,7 +203,7 @@ test-peers: $(STAMP_INSTALLED) $(PEERS)
 	@echo "== Tests beside the peers: the plain sources"
 	@UNSPOOL_EXPECT=pure PYTHONPATH=$(CURDIR)/src $(PYTEST) tests/peers $(ARGS)
 
-test-long: $(STAMP_INSTALLED) $(TESTING) $(PEERS)
+test-long: $(STAMP_INSTALLED) $(TESTING) $(PEERS) $(STAMP_GROUP)docs
 	@$(IF_COMPILED); then expect=compiled; else expect=pure; fi; \
 	echo "== Long tests: the installed package ($$expect)"; \
 	HYPOTHESIS_PROFILE=long UNSPOOL_EXPECT=$$expect $(PYTEST) -m "long or not long" $(ARGS)

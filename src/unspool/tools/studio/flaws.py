@@ -33,7 +33,7 @@ CUT_OFF: Final = {
     "error": "the answer was cut off: the model failed",
     "paused": "the answer is not whole: the model paused",
 }
-"""Ends that are no good ends, in words."""
+"""The ends that are failures, in words."""
 OWN: Final = frozenset({
     MessageFault.PROVIDER, MessageFault.TRANSPORT, MessageFault.GENERATION, MessageFault.INTERRUPTED,
     MessageFault.NO_NAME, MessageFault.TOO_MANY_PARTS,
