@@ -27,6 +27,7 @@ from ._log import (
 )
 from ._memory import MemoryLog
 from ._publisher import Publisher
+from ._redis import RedisLog
 from ._relay import Relay, StreamStatus
 from ._settings import Metrics, RelaySettings
 
@@ -57,6 +58,7 @@ __all__ = [
     "News",
     "Publisher",
     "Recorder",
+    "RedisLog",
     "Relay",
     "RelayError",
     "RelayLog",

@@ -250,8 +250,6 @@ class Publisher(Generic[S]):
             self._position = self._written_position = replay.position
             self._since = self._settings.checkpoint  # what is there may be long: the first entry decides
         self._kept.append((cursor, CLAIM, as_data(content)))
-        answer = await log.renew(name, self._epoch, self.owner, lease=self._settings.lease, ttl=self._settings.ttl)
-        self._notice(answer.cancel)
 
     async def _replay(self, until: Cursor) -> Replay[S]:
         """Fold the log up to this claim. No older writer can add to it any more."""
