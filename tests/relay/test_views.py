@@ -31,9 +31,7 @@ def plain(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
-def check(
-    states: Sequence[Any], kept: Sequence[int] = (), items: Sequence[list[Any]] | None = None
-) -> list[list[Any]]:
+def check(states: Sequence[Any], kept: Sequence[int] = (), items: Sequence[list[Any]] | None = None) -> list[list[Any]]:
     """Check that patches lead from each document to the next, from views that come along and from new ones."""
     view = view_of(states[0])
     document = plain(view.document)
@@ -51,9 +49,7 @@ def check(
 
 @many
 @given(configs, many_deltas, st.sets(st.integers(0, 30)))
-def test_patches_of_hostile_messages_lead_to_the_document(
-    config: Config, deltas: list[Delta], kept: set[int]
-) -> None:
+def test_patches_of_hostile_messages_lead_to_the_document(config: Config, deltas: list[Delta], kept: set[int]) -> None:
     """Whatever a message does, the patches make the document of its state, from wherever a follower joined."""
     check(states_after(deltas, config), sorted(kept))
 
@@ -69,7 +65,13 @@ def test_a_restored_message_goes_on_with_the_same_patches() -> None:
     """A follower that joins at a checkpoint gets the patches that the others get."""
     config = Config(response_schema=True)
     states = [start(config)]
-    for delta in [TextDelta('{"a": "one'), TextDelta(" two"), TextDelta('", "b": [1'), TextDelta(", 2]}"), Finish("stop")]:
+    for delta in [
+        TextDelta('{"a": "one'),
+        TextDelta(" two"),
+        TextDelta('", "b": [1'),
+        TextDelta(", 2]}"),
+        Finish("stop"),
+    ]:
         states.append(reduce(states[-1], delta))
     whole = check(states)
     loaded = MessageState.load(json.loads(json.dumps(states[2].dump())), config)

@@ -72,7 +72,7 @@ def received(
     for delta in deltas[:at]:
         state = reduce(state, delta)
     encoder = encoder_for(target, "chat", 1_700_000_000)
-    wire = EncoderWire(encoder)
+    wire = EncoderWire(lambda: encoder)
     frames = [wire.snapshot(cursor(at), state)]
     for number, delta in enumerate(deltas[at:], at + 1):
         state = reduce(state, delta)
@@ -158,7 +158,7 @@ def test_law_33_a_text_that_was_taken_back_ends_the_response() -> None:
     old, new = reduce(start(), TextDelta("one")), reduce(start(), TextDelta("two"))
     assert catch_up(old, new) is None
     for target in TARGETS:
-        wire = EncoderWire(encoder_for(target, "chat", 1))
+        wire = EncoderWire(lambda target=target: encoder_for(target, "chat", 1))
         wire.snapshot(cursor(1), old)
         chunks = chunks_in(wire.snapshot(cursor(2), new))
         assert wire.is_broken
@@ -177,7 +177,7 @@ def test_wires_are_checked() -> None:
     with pytest.raises(OptionsError, match="'vercel-ui'"):
         encoder_for("soap", "chat", 1)
     with pytest.raises(OptionsError, match="'patch'"):
-        EncoderWire(encoder_for("ag-ui", "chat", 1)).snapshot(cursor(1), {"a": 1})
+        EncoderWire(lambda: encoder_for("ag-ui", "chat", 1)).snapshot(cursor(1), {"a": 1})
 
 
 # ---- our own wire --------------------------------------------------------------------------------------
@@ -199,7 +199,12 @@ def shown(data: bytes) -> tuple[Any, list[str]]:
 
 def test_law_33_patches() -> None:
     """Snapshot k and the patches after it make the document of the last state."""
-    deltas = [TextDelta("Hel"), ToolCallDelta(0, "c", "f", '{"a": "x'), TextDelta("lo"), ToolCallDelta(0, None, None, 'y"}')]
+    deltas = [
+        TextDelta("Hel"),
+        ToolCallDelta(0, "c", "f", '{"a": "x'),
+        TextDelta("lo"),
+        ToolCallDelta(0, None, None, 'y"}'),
+    ]
     states = [start()]
     for delta in deltas:
         states.append(reduce(states[-1], delta))

@@ -5,6 +5,8 @@ Import from here::
     from unspool.relay import Messages, Relay
 """
 
+from typing import TYPE_CHECKING, Any
+
 from ._folds import Document, Fold, JSONText, JSONTextState, Messages, Recorder
 from ._hub import End, Follower, News, Snapshot, Stalled, Update
 from ._log import (
@@ -30,6 +32,9 @@ from ._publisher import Publisher
 from ._redis import RedisLog
 from ._relay import Relay, StreamStatus
 from ._settings import Metrics, RelaySettings
+
+if TYPE_CHECKING:
+    from ._sse import SSESettings, browser_client
 
 __all__ = [
     "Appended",
@@ -65,6 +70,16 @@ __all__ = [
     "RelaySettings",
     "Snapshot",
     "Stalled",
+    "SSESettings",
     "StreamStatus",
     "Update",
+    "browser_client",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in {"SSESettings", "browser_client"}:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import _sse  # it needs Starlette, which nothing else here does
+
+    return getattr(_sse, name)

@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+import math
 import random
-from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
@@ -20,19 +20,20 @@ from weakref import WeakKeyDictionary
 
 from starlette.responses import Response
 
-from .._errors import OptionsError
-from ._follower import End, Snapshot, Stalled, Step
+from .._errors import OptionsError, StateError, UnspoolError
+from ._hub import End, Snapshot, Stalled, Update
 from ._log import Cursor, FullError, GoneError, LogError, check_name
-from ._wires import HEALING, EncoderWire, PatchWire, encoder_for
+from ._wires import HEALING, RESUMABLE, EncoderWire, PatchWire, encoder_for
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Coroutine
 
     from starlette.requests import Request
     from starlette.types import Receive, Scope, Send
 
     from ..llm import Encoder
     from ._folds import Fold
+    from ._hub import Follower, News
     from ._relay import Relay
     from ._wires import Wire
 
@@ -168,110 +169,122 @@ class EventStream(Response):
         return None
 
     async def _follow(self, receive: Receive, send: Send) -> None:
-        after = self._asked_cursor() if self._wire == "patch" else None
-        items = self._relay.follow(self._name, self._fold, after=after, wait=self._settings.wait)
-        source = _Source(aiter(items))
+        settings, is_ours = self._settings, self._wire == "patch"
         leaving = asyncio.ensure_future(_until_gone(receive))
+        news: _News | None = None
         try:
-            try:
-                first = await source.next(leaving, None)
-            except GoneError:
-                return await _answer(send, 410, "the stream is gone")
-            except FullError:
-                return await _answer(send, 429, "too many clients follow streams", self._settings)
-            except LogError:
-                return await _answer(send, 503, "the log of the stream does not answer", self._settings)
-            if first is None:
-                return None
-            if self._is_over(first, after):
+            if await self._is_nothing_to_resume():
                 return await _answer(send, 204)
-            await self._write(first, source, leaving, send)
+            after = self._asked_cursor() if is_ours else None
+            news = _News(self._relay.follow(self._name, self._fold, after=after, wait=settings.wait), leaving)
+            place = await news.place()
+            if isinstance(place, End):  # the client has everything: 204 stops an EventSource for good
+                return await _answer(send, 204)
+            first = await news.next(None) if place is None else None
+            if not leaving.done():
+                await self._write(place, first, news, send)
+        except GoneError:
+            return await _answer(send, 410, "the stream is gone")
+        except FullError:
+            return await _answer(send, 429, "too many clients follow streams", settings)
+        except (LogError, StateError):  # it does not answer, or its data is invalid, or the relay was closed
+            return await _answer(send, 503, "the stream cannot be read", settings)
         finally:
             leaving.cancel()
-            await source.close()
+            if news is not None:
+                await news.close()
         return None
 
-    async def _write(
-        self, first: object, source: _Source, leaving: asyncio.Future[None], send: Send
-    ) -> None:
+    async def _write(self, place: News[Any] | None, first: News[Any] | None, news: _News, send: Send) -> None:
+        """Send the response: from the place of a client that resumes, or from the first item on."""
         settings, loop = self._settings, asyncio.get_running_loop()
-        wire = self._made_wire(first)
+        begun = place or first
+        assert begun is not None
+        wire = self._made_wire(begun.cursor)
         headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in wire.headers.items()]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         if self._request.method == "HEAD":
-            await send({"type": "http.response.body", "body": b""})
-            return
-        retry = f"retry: {round(random.uniform(*settings.retry) * 1000)}\n".encode()  # noqa: S311 - no secret
-        until = None if settings.max_duration is None else loop.time() + settings.max_duration * random.uniform(0.8, 1)  # noqa: S311
-        data = (retry if wire.has_cursors else b"") + self._frame(wire, first, is_first=True)
-        item: object = first
-        while True:
-            if not await _sent(send, data, settings.stall):
-                return  # the client does not read
-            if isinstance(item, End) or wire.is_broken or (until is not None and loop.time() >= until):
-                await send({"type": "http.response.body", "body": b"", "more_body": False})
-                return
-            patience = settings.keep_alive if until is None else max(min(settings.keep_alive, until - loop.time()), 0)
+            return await send({"type": "http.response.body", "body": b""})
+        until = math.inf if settings.max_duration is None else loop.time() + settings.max_duration * _jitter(0.8, 1.0)
+        data = f"retry: {round(_jitter(*settings.retry) * 1000)}\n".encode() if wire.has_cursors else b""
+        data += _frame(wire, first) if place is None else wire.resume(place.cursor, place.state)
+        item = first
+        while await _sent(send, data, settings.stall):
+            if isinstance(item, End) or wire.is_broken or loop.time() >= until:
+                return await send({"type": "http.response.body", "body": b"", "more_body": False})
             try:
-                item = await source.next(leaving, patience)
+                item = await news.next(min(settings.keep_alive, max(until - loop.time(), 0.0)))
             except TimeoutError:
-                data = KEEP_ALIVE
+                item, data = None, KEEP_ALIVE
                 continue
-            except (GoneError, LogError):
-                return  # an unfinished response: the client asks again, and gets the status
+            except UnspoolError:  # it is gone, or its log: an unfinished response lets the client ask again
+                return None
             if item is None:
-                return
-            data = self._frame(wire, item, is_first=False)
+                return None
+            data = _frame(wire, item)
+        return None  # the client does not read
 
-    def _made_wire(self, first: object) -> Wire:
+    def _made_wire(self, cursor: Cursor) -> Wire:
+        if not isinstance(self._wire, str):
+            return EncoderWire(self._wire)
         if self._wire == "patch":
             return PatchWire()
-        if not isinstance(self._wire, str):
-            return EncoderWire(self._wire())
-        cursor: Cursor = first.cursor if isinstance(first, (Snapshot, Step, End)) else Cursor(0, 0)
-        encoder = encoder_for(self._wire, self._name, cursor.epoch // MICROSECONDS)
-        return EncoderWire(encoder, heals=self._wire == HEALING)
-
-    def _frame(self, wire: Wire, item: object, *, is_first: bool) -> bytes:
-        match item:
-            case Snapshot():
-                return wire.snapshot(item.cursor, item.state)
-            case Step():
-                begun = wire.resume(item.before_cursor, item.before) if is_first else b""
-                return begun + wire.step(item.cursor, item.state, item.items, item.is_end)
-            case Stalled():
-                return wire.stalled()
-            case End():
-                return wire.end(item.cursor, item.content)
-            case _:
-                return b""
+        name, wire, created = self._name, self._wire, cursor.epoch // MICROSECONDS
+        return EncoderWire(lambda: encoder_for(wire, name, created), heals=wire == HEALING)
 
     def _asked_cursor(self) -> Cursor | None:
         """Return the place that the client names; None if it names none, or one that cannot be."""
         header = self._request.headers.get("last-event-id")
         return Cursor.parse(header if header is not None else self._request.query_params.get("after"))
 
-    def _is_over(self, first: object, after: Cursor | None) -> bool:
-        """Tell whether the client has everything. `useChat` asks with GET for a message to resume: an ended one is none."""
-        if not isinstance(first, End):
+    async def _is_nothing_to_resume(self) -> bool:
+        """Tell whether this is `useChat`, which asks with GET for a message to resume, and the message has ended."""
+        if self._wire not in RESUMABLE or self._request.method not in SAFE:
             return False
-        return after is not None
+        try:
+            status = await self._relay.status(self._name)
+        except GoneError:
+            return True
+        return status.status != "open"
+
+
+def _frame(wire: Wire, item: News[Any] | None) -> bytes:
+    match item:
+        case Snapshot():
+            return wire.snapshot(item.cursor, item.state, item.frames)
+        case Update():
+            return wire.step(item.cursor, item.state, item.entry.content.get("x", []), False, item.frames)
+        case End():
+            step = wire.step(item.cursor, item.state, item.items, True, item.frames)
+            return step + wire.end(item.cursor, {"status": item.status, **item.detail})
+        case Stalled():
+            return wire.stalled()
+        case None:
+            return b""
 
 
 @final
-class _Source:
-    """The items of a follower, with a time limit that loses none of them."""
+class _News:
+    """The news of a follower, with a time limit that loses none of them."""
 
-    def __init__(self, items: AsyncIterator[Any]) -> None:
-        self._items: Final = items
+    def __init__(self, follower: Follower[Any], leaving: asyncio.Future[None]) -> None:
+        self._follower: Final = follower
+        self._leaving: Final = leaving
         self._next: asyncio.Task[Any] | None = None
 
-    async def next(self, leaving: asyncio.Future[None], patience: float | None) -> Any:
-        """Return the next item; None if the client leaves, or nothing follows. Raise `TimeoutError` if none comes."""
+    async def place(self) -> News[Any] | None:
+        """Return the step behind which the client goes on, if it has one."""
+        return cast("News[Any] | None", await self._waited(self._follower.place, None))
+
+    async def next(self, patience: float | None) -> News[Any] | None:
+        """Return the next item; None if the client leaves. Raise `TimeoutError` if none comes."""
+        return cast("News[Any] | None", await self._waited(self._follower.__anext__, patience))
+
+    async def _waited(self, ask: Callable[[], Coroutine[Any, Any, object]], patience: float | None) -> object:
         if self._next is None:
-            self._next = asyncio.ensure_future(anext(self._items, None))
-        await asyncio.wait((self._next, leaving), timeout=patience, return_when=asyncio.FIRST_COMPLETED)
-        if leaving.done():
+            self._next = asyncio.ensure_future(ask())
+        await asyncio.wait((self._next, self._leaving), timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+        if self._leaving.done():
             return None
         if not self._next.done():
             raise TimeoutError
@@ -279,13 +292,17 @@ class _Source:
         return done.result()
 
     async def close(self) -> None:
+        """Leave the stream."""
         if self._next is not None:
             self._next.cancel()
-            with suppress(asyncio.CancelledError, Exception):
-                await self._next
-        close = getattr(self._items, "aclose", None)
-        if close is not None:
-            await close()
+            await asyncio.wait((self._next,))
+            if not self._next.cancelled():
+                self._next.exception()  # nobody else asks for it
+        await self._follower.aclose()
+
+
+def _jitter(least: float, most: float) -> float:
+    return random.uniform(least, most)  # noqa: S311 - it spreads load, and keeps no secret
 
 
 async def _until_gone(receive: Receive) -> None:
@@ -311,7 +328,7 @@ async def _answer(send: Send, status: int, words: str = "", settings: SSESetting
     if words:
         headers.append((b"content-type", b"application/json"))
     if settings is not None:
-        seconds = max(round(random.uniform(*settings.retry)), 1)  # noqa: S311 - no secret
+        seconds = max(round(_jitter(*settings.retry)), 1)
         headers.append((b"retry-after", str(seconds).encode()))
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

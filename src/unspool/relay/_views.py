@@ -5,14 +5,14 @@
     Document    the document itself
 
 A view is immutable and a function of its state: every process makes the same document, and every process that starts
-from there makes the same operations. An operation costs as much as what it adds. Signatures, encrypted reasoning and the
-native fields of a provider are not for pages, so no view has them.
+from there makes the same operations. An operation costs as much as what it adds. Signatures, encrypted reasoning and
+the native fields of a provider are not for pages, so no view has them.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast, final
+from typing import TYPE_CHECKING, Any, Final, Protocol, final
 
 from .._events import Event, Kind
 from .._missing import MISSING
@@ -39,6 +39,7 @@ Document = dict[str, Any]
 
 HEAD: Final = ("role", "id", "model", "finish_reason", "usage", "error", "is_complete")
 """The fields of a message besides its parts."""
+COUNTS: Final = ("input_tokens", "output_tokens", "total_tokens")
 
 
 class View(Protocol):
@@ -62,7 +63,7 @@ def view_of(state: object) -> View:
     if isinstance(state, MessageState):
         return MessageView.of(state)
     if isinstance(state, JSONTextState):
-        return TextView.of(cast("JSONTextState[Any]", state).parser)
+        return TextView.of(state.parser)
     return PlainView(state)
 
 
@@ -202,22 +203,20 @@ class MessageView:
             if value is not None and not _has_ended(part):
                 values[number] = value
         head = _head(state)
-        for name in HEAD:
-            if head[name] != self._head[name]:
-                operations.append({"op": "replace", "path": f"/{name}", "value": head[name]})
+        others = [name for name in HEAD if head[name] != self._head[name]]
+        operations += [{"op": "replace", "path": f"/{name}", "value": head[name]} for name in others]
         return operations, MessageView(state, head, values)
 
 
 def _head(state: MessageState) -> Document:
     usage, error = state.usage, state.error
+    counts = None if usage is None else {name: getattr(usage, name) for name in COUNTS}
     return {
         "role": state.role,
         "id": state.id,
         "model": state.model,
         "finish_reason": state.finish_reason,
-        "usage": None
-        if usage is None
-        else {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens, "total_tokens": usage.total_tokens},
+        "usage": counts,
         "error": None if error is None or not state.is_finished else error.fault.value,
         "is_complete": state.is_complete,
     }
@@ -264,8 +263,8 @@ def _grow(
         ]
     fields, others = _fields(old), _fields(part)
     for name, value in others.items():
-        if fields.get(name, MISSING) != value:
-            operations.append({"op": "add" if name not in fields else "replace", "path": f"{place}/{name}", "value": value})
+        if fields[name] != value:
+            operations.append({"op": "replace", "path": f"{place}/{name}", "value": value})
 
 
 def _grow_text(

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, final
 from .._errors import OptionsError
 from ..llm import (
     Encoder,
-    MessageState,
     MessageStarted,
+    MessageState,
     PartChanged,
     PartEnded,
     PartStarted,
@@ -36,13 +36,13 @@ from ..llm._parts import WrittenPart
 from ._views import view_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ..llm import MessageEvent, Part
     from ._log import Cursor
     from ._views import View
 
-__all__ = ["HEALING", "EncoderWire", "PatchWire", "Wire", "catch_up", "encoder_for", "event_frame"]
+__all__ = ["HEALING", "RESUMABLE", "EncoderWire", "PatchWire", "Wire", "catch_up", "encoder_for", "event_frame"]
 
 EVENT_STREAM: Final = {
     "Content-Type": "text/event-stream; charset=utf-8",
@@ -50,6 +50,8 @@ EVENT_STREAM: Final = {
     "X-Accel-Buffering": "no",
 }
 HEALING: Final = "vercel-ui-7"
+RESUMABLE: Final = ("vercel-ui", HEALING)
+"""The wires whose client asks, when a page opens, whether a message is still being written."""
 ENCODED: Final = ("vercel-ui", HEALING, "ag-ui", "openai-chat")
 FIELDS: Final = ("id", "name", "signature", "encrypted", "citations", "output", "data", "url")
 """The fields of parts that change without a text."""
@@ -58,14 +60,20 @@ FIELDS: Final = ("id", "name", "signature", "encrypted", "citations", "output", 
 class Wire(Protocol):
     """Makes the frames of one connection."""
 
-    headers: Mapping[str, str]
-    has_cursors: bool
-    """A client can resume by the id of an event."""
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The headers of the response."""
+        ...
+
+    @property
+    def has_cursors(self) -> bool:
+        """A client can resume by the id of an event."""
+        ...
 
     def snapshot(self, cursor: Cursor, state: Any, shared: dict[str, Any]) -> bytes:
         """Return the frames that bring the client to a state.
 
-        `shared` belongs to all followers that get this snapshot, or this entry: the first of them leaves its frames there.
+        `shared` belongs to all followers that get this snapshot, or this entry: the first one leaves its frames there.
         """
         ...
 
@@ -170,9 +178,10 @@ class EncoderWire:
 
     has_cursors: Final = False
 
-    def __init__(self, encoder: Encoder, *, heals: bool = False) -> None:
-        self.headers: Mapping[str, str] = {**encoder.headers, **EVENT_STREAM}
-        self._encoder: Final = encoder
+    def __init__(self, encoder: Callable[[], Encoder], *, heals: bool = False) -> None:
+        self._make: Final = encoder
+        self._encoder = encoder()
+        self.headers: Final[Mapping[str, str]] = {**self._encoder.headers, **EVENT_STREAM}
         self._heals: Final = heals
         self._state: MessageState | None = None
         self.is_broken = False
@@ -182,16 +191,17 @@ class EncoderWire:
         if not isinstance(state, MessageState):
             raise OptionsError("this wire shows messages only; other streams have the wire 'patch'")
         before, self._state = self._state, state
-        if before is None:
-            chunks = self._encoder.prelude(state)
-            if self._heals:  # the page drops what it has of the step, and reads it anew
-                chunks = [{"type": "reset-step"} if chunk.get("type") == "start-step" else chunk for chunk in chunks]
-            return self._frames(chunks)
-        events = catch_up(before, state)
-        if events is None:  # a writer has started over, and what was sent cannot be taken back
+        events = None if before is None else catch_up(before, state)
+        if events is not None:
+            return self._feed(events)
+        if before is not None and not self._heals:  # a writer has started over: what was sent cannot be taken back
             self.is_broken = True
             return self._frames(self._encoder.close())
-        return self._feed(events)
+        self._encoder = self._make()
+        chunks = self._encoder.prelude(state)
+        if self._heals:  # the page drops what it has of the step, and reads it anew
+            chunks = [{"type": "reset-step"} if chunk["type"] == "start-step" else chunk for chunk in chunks]
+        return self._frames(chunks)
 
     def resume(self, cursor: Cursor, state: Any) -> bytes:
         """Do the same as `snapshot`: these clients cannot resume."""
@@ -261,13 +271,15 @@ def _rest(number: int, old: Part, part: Part, events: list[MessageEvent]) -> lis
         elif isinstance(event, ToolArgumentsAdded):
             if len(event.text) > len(known):
                 rest.append(ToolArgumentsAdded(event.call, event.text[len(known) :], False, number))
-        elif isinstance(event, (ToolCallCompleted, ToolCallFailed)):
-            if isinstance(old, ToolCall) and not old.is_complete and old.error is None:
-                rest.append(event)
+        elif isinstance(event, (ToolCallCompleted, ToolCallFailed)) and not _has_ended(old):
+            rest.append(event)
     names = [name for name in FIELDS if getattr(old, name, None) != getattr(part, name, None)]
     rest += [PartChanged(number, part, name) for name in names]
-    has_ended = isinstance(old, ToolCall) and old.error is not None
-    return rest + [event for event in events if isinstance(event, PartEnded) and not old.is_complete and not has_ended]
+    return rest if _has_ended(old) else rest + [event for event in events if isinstance(event, PartEnded)]
+
+
+def _has_ended(part: Part) -> bool:
+    return part.is_complete or (isinstance(part, ToolCall) and part.error is not None)
 
 
 def _goes_on(old: Part, part: Part) -> bool:
