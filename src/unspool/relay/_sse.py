@@ -21,9 +21,9 @@ from weakref import WeakKeyDictionary
 from starlette.responses import Response
 
 from .._errors import OptionsError, StateError, UnspoolError
-from ._hub import End, Snapshot, Stalled, Update
+from ._hub import End
 from ._log import Cursor, FullError, GoneError, LogError, check_name
-from ._wires import HEALING, RESUMABLE, EncoderWire, PatchWire, encoder_for
+from ._wires import HEALING, RESUMABLE, EncoderWire, PatchWire, encoder_for, frame_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
@@ -182,7 +182,7 @@ class EventStream(Response):
                 return await _answer(send, 204)
             first = await news.next(None) if place is None else None
             if not leaving.done():
-                await self._write(place, first, news, send)
+                await self._write(first, place, news, send)
         except GoneError:
             return await _answer(send, 410, "the stream is gone")
         except FullError:
@@ -195,10 +195,10 @@ class EventStream(Response):
                 await news.close()
         return None
 
-    async def _write(self, place: News[Any] | None, first: News[Any] | None, news: _News, send: Send) -> None:
-        """Send the response: from the place of a client that resumes, or from the first item on."""
+    async def _write(self, first: News[Any] | None, place: News[Any] | None, news: _News, send: Send) -> None:
+        """Send the response: from the first item on, or from the place of a client that resumes."""
         settings, loop = self._settings, asyncio.get_running_loop()
-        begun = place or first
+        begun = first or place
         assert begun is not None
         wire = self._made_wire(begun.cursor)
         headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in wire.headers.items()]
@@ -207,7 +207,7 @@ class EventStream(Response):
             return await send({"type": "http.response.body", "body": b""})
         until = math.inf if settings.max_duration is None else loop.time() + settings.max_duration * _jitter(0.8, 1.0)
         data = f"retry: {round(_jitter(*settings.retry) * 1000)}\n".encode() if wire.has_cursors else b""
-        data += _frame(wire, first) if place is None else wire.resume(place.cursor, place.state)
+        data += wire.resume(begun.cursor, begun.state) if first is None else frame_of(wire, first)
         item = first
         while await _sent(send, data, settings.stall):
             if isinstance(item, End) or wire.is_broken or loop.time() >= until:
@@ -221,7 +221,7 @@ class EventStream(Response):
                 return None
             if item is None:
                 return None
-            data = _frame(wire, item)
+            data = frame_of(wire, item)
         return None  # the client does not read
 
     def _made_wire(self, cursor: Cursor) -> Wire:
@@ -246,21 +246,6 @@ class EventStream(Response):
         except GoneError:
             return True
         return status.status != "open"
-
-
-def _frame(wire: Wire, item: News[Any] | None) -> bytes:
-    match item:
-        case Snapshot():
-            return wire.snapshot(item.cursor, item.state, item.frames)
-        case Update():
-            return wire.step(item.cursor, item.state, item.entry.content.get("x", []), False, item.frames)
-        case End():
-            step = wire.step(item.cursor, item.state, item.items, True, item.frames)
-            return step + wire.end(item.cursor, {"status": item.status, **item.detail})
-        case Stalled():
-            return wire.stalled()
-        case None:
-            return b""
 
 
 @final

@@ -33,16 +33,28 @@ from ..llm import (
 )
 from ..llm._changes import TextAdded
 from ..llm._parts import WrittenPart
+from ._hub import End, Snapshot, Stalled, Update
 from ._views import view_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ..llm import MessageEvent, Part
+    from ._hub import News
     from ._log import Cursor
     from ._views import View
 
-__all__ = ["HEALING", "RESUMABLE", "EncoderWire", "PatchWire", "Wire", "catch_up", "encoder_for", "event_frame"]
+__all__ = [
+    "HEALING",
+    "RESUMABLE",
+    "EncoderWire",
+    "PatchWire",
+    "Wire",
+    "catch_up",
+    "encoder_for",
+    "event_frame",
+    "frame_of",
+]
 
 EVENT_STREAM: Final = {
     "Content-Type": "text/event-stream; charset=utf-8",
@@ -97,6 +109,20 @@ class Wire(Protocol):
     def is_broken(self) -> bool:
         """The wire could not say what has happened, and has told the client: the connection ends."""
         ...
+
+
+def frame_of(wire: Wire, news: News[Any]) -> bytes:
+    """Return the frames of what a follower yields."""
+    match news:
+        case Snapshot():
+            return wire.snapshot(news.cursor, news.state, news.frames)
+        case Update():
+            return wire.step(news.cursor, news.state, news.entry.content.get("x", []), False, news.frames)
+        case End():
+            last = wire.step(news.cursor, news.state, news.items, True, news.frames)
+            return last + wire.end(news.cursor, {"status": news.status, **news.detail})
+        case Stalled():
+            return wire.stalled()
 
 
 def event_frame(name: str, cursor: object, data: Any) -> bytes:
