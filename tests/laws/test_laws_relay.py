@@ -35,7 +35,7 @@ def test_law_34_engines_agree_on_fakeredis() -> None:
         server = fakeredis.FakeServer()  # it belongs to one event loop
         return RedisDriver(lambda **_: fakeredis.FakeAsyncRedis(server=server, protocol=2), 0.01)
 
-    check_machine(make_driver)
+    check_machine(make_driver, max_examples=max(settings.default.max_examples // 5, 4))
 
 
 @needs_redis
@@ -44,4 +44,7 @@ def test_law_34_engines_agree_on_redis() -> None:
     with redis_server() as server:
         from redis.asyncio import Redis
 
-        check_machine(lambda: RedisDriver(lambda **options: Redis.from_url(server.url, **options), 0.5))
+        few = max(settings.default.max_examples // 3, 4)
+        check_machine(
+            lambda: RedisDriver(lambda **options: Redis.from_url(server.url, **options), 0.5), max_examples=few
+        )

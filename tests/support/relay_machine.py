@@ -269,10 +269,9 @@ class RelayMachine(RuleBasedStateMachine):
                 await client.close()
             await self.relay.aclose()
             await self.driver.close()
-            left = asyncio.all_tasks() - {cast("Any", asyncio.current_task())}  # fakeredis leaves some behind
+            left = [task for task in asyncio.all_tasks() if "AsyncFakeSocket" in str(task)]  # fakeredis leaves them
             for task in left:
-                if "fakeredis" in str(task):
-                    task.cancel()
+                task.cancel()
             await asyncio.gather(*left, return_exceptions=True)
 
         if hasattr(self, "relay"):
