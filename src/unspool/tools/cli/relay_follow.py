@@ -14,7 +14,7 @@ from ...llm import SSEDecoder
 from ...patch import apply
 from ...relay import RedisLog, Relay
 from ...relay._wires import PatchWire, frame_of
-from .terminal import complain, shown, write_line, write_text
+from .terminal import UsageError, complain, shown, write_line, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,9 +88,15 @@ def from_server(url: str, after: str | None) -> Iterator[SSEEvent]:
 
 
 def _response(url: str, after: str | None) -> Iterator[SSEEvent]:
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        port, parts = None, urlsplit("")
+    if not parts.hostname or not url.isascii() or not url.isprintable() or " " in url:
+        raise UsageError(f"{url}: this is not an address")
     connect = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-    connection = connect(parts.hostname or "", parts.port, timeout=SILENCE)
+    connection = connect(parts.hostname, port, timeout=SILENCE)
     query = "&".join([*filter(None, [parts.query]), *([] if after is None else [f"after={quote(after)}"])])
     path = (parts.path or "/") + (f"?{query}" if query else "")
     try:
