@@ -53,9 +53,9 @@ def call(**fields: Any) -> Chunk:
     return {"tool_calls": [{"index": 0, **fields}]}
 
 
-def recorded(prompt: str) -> list[Chunk]:
-    """Return all chunks of the answer to a prompt."""
-    arguments = json.dumps({"title": prompt[:60], "stops": STOPS}, ensure_ascii=False)
+def recorded() -> list[Chunk]:
+    """Return all chunks of the answer."""
+    arguments = json.dumps({"title": "Six stops in Porto", "stops": STOPS}, ensure_ascii=False)
     return [
         chunk({"role": "assistant"}),
         *[chunk({"reasoning_content": piece}) for piece in pieces(THOUGHT, 8)],
@@ -67,7 +67,7 @@ def recorded(prompt: str) -> list[Chunk]:
 
 
 async def answer(prompt: str, position: int) -> AsyncIterator[tuple[Chunk, int]]:
-    """Yield the chunks behind a position, each with the position behind it."""
-    for number, each in enumerate(recorded(prompt)[position:], position + 1):
+    """Yield the chunks behind a position, each with the position behind it. Every prompt has the same answer."""
+    for number, each in enumerate(recorded()[position:], position + 1):
         await asyncio.sleep(PAUSE)
         yield each, number

@@ -30,9 +30,8 @@ from unspool.relay import (
     Publisher,
     RedisLog,
     Relay,
-    SSESettings,
-    browser_client,
 )
+from unspool.relay.web import SSESettings, browser_client
 
 STATIC = Path(__file__).parent / "static"
 REDIS = os.environ.get("CHAT_REDIS")

@@ -6,28 +6,18 @@ import json
 import signal
 import urllib.request
 from http.client import HTTPConnection
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
-from tests.support.redis_server import RedisServer, needs_redis, redis_server
+from tests.support.redis_server import RedisServer, needs_redis
 from tests.support.running import hear_line, run, say, started
 from unspool.patch import apply
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.either
 CHUNK = b'{"message": {"role": "assistant", "content": "Hel\\u001b[2Jlo"}, "done": false}\n'
 LAST = b'{"message": {"content": ", world"}, "done": true, "done_reason": "stop"}\n'
-
-
-@pytest.fixture(scope="module")
-def redis() -> Iterator[RedisServer]:
-    """One server for all tests here."""
-    with redis_server() as server:
-        yield server
 
 
 def lines(data: bytes) -> list[Any]:

@@ -16,7 +16,8 @@ from tests.support.asgi import Response, asked
 from unspool import OptionsError
 from unspool.llm import Encoder
 from unspool.patch import apply
-from unspool.relay import Cursor, Document, JSONText, Relay, SSESettings, browser_client
+from unspool.relay import Cursor, Document, JSONText, Relay
+from unspool.relay.web import SSESettings, browser_client
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -56,7 +56,8 @@ def application(redis: str | None) -> Starlette:
     from starlette.routing import Route
 
     from unspool.llm import Config
-    from unspool.relay import Messages, RedisLog, Relay, SSESettings, browser_client
+    from unspool.relay import Messages, RedisLog, Relay
+    from unspool.relay.web import SSESettings, browser_client
 
     relay = Relay(None if redis is None else RedisLog.from_url(redis), linger=0.005, lease=2.0, idle_check=0.5)
     settings = SSESettings(keep_alive=0.5, retry=(0.1, 0.3), wait=10.0)

@@ -1,11 +1,10 @@
 """Streams that survive: a log of entries, publishers that write it, and followers that fold it.
 
-Import from here::
+Import from here, and what needs Starlette from `unspool.relay.web`::
 
     from unspool.relay import Messages, Relay
+    from unspool.relay.web import browser_client
 """
-
-from typing import TYPE_CHECKING, Any
 
 from ._folds import Document, Fold, JSONText, JSONTextState, Messages, Recorder
 from ._hub import End, Follower, News, Snapshot, Stalled, Update
@@ -32,9 +31,6 @@ from ._publisher import Publisher
 from ._redis import RedisLog
 from ._relay import Relay, StreamStatus
 from ._settings import Metrics, RelaySettings
-
-if TYPE_CHECKING:
-    from ._sse import SSESettings, browser_client
 
 __all__ = [
     "Appended",
@@ -68,18 +64,9 @@ __all__ = [
     "RelayError",
     "RelayLog",
     "RelaySettings",
-    "SSESettings",
     "Snapshot",
     "Stalled",
     "StreamStatus",
     "Update",
-    "browser_client",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in {"SSESettings", "browser_client"}:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from . import _sse  # it needs Starlette, which nothing else here does
-
-    return getattr(_sse, name)

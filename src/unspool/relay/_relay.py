@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ..llm import Encoder, MessageState
     from ._folds import Fold
     from ._log import EndStatus, RelayLog
-    from ._sse import Authorize, SSESettings
+    from .web import Authorize, SSESettings
 
 __all__ = ["Relay", "StreamStatus"]
 
@@ -275,10 +275,10 @@ class Relay:
         or a function that makes the `Encoder` of a connection. `client` names the client for the limit
         `SSESettings.per_client`. See `follow` for `fold`.
         """
-        from ._sse import EventStream, SSESettings
+        from .web import SSESettings, StreamResponse
 
         chosen = SSESettings() if settings is None else settings
-        return EventStream(
+        return StreamResponse(
             self, name, request, authorize=authorize, wire=wire, fold=fold, client=client, settings=chosen
         )
 

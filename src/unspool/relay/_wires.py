@@ -49,7 +49,7 @@ __all__ = [
     "RESUMABLE",
     "EncoderWire",
     "PatchWire",
-    "Wire",
+    "RelayWire",
     "catch_up",
     "encoder_for",
     "event_frame",
@@ -69,7 +69,7 @@ FIELDS: Final = ("id", "name", "signature", "encrypted", "citations", "output", 
 """The fields of parts that change without a text."""
 
 
-class Wire(Protocol):
+class RelayWire(Protocol):
     """Makes the frames of one connection."""
 
     @property
@@ -111,7 +111,7 @@ class Wire(Protocol):
         ...
 
 
-def frame_of(wire: Wire, news: News[Any]) -> bytes:
+def frame_of(wire: RelayWire, news: News[Any]) -> bytes:
     """Return the frames of what a follower yields."""
     match news:
         case Snapshot():

@@ -10,7 +10,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from ...relay import browser_client
+from ...relay.web import browser_client
 from .replay_server import is_loopback
 
 if TYPE_CHECKING:

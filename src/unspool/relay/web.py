@@ -1,6 +1,6 @@
 """The HTTP side of a relay, for Starlette and FastAPI: streams as server-sent events, and the browser client.
 
-`EventStream` is a response. It asks the application whether this client may see this stream, then follows the stream,
+`Relay.sse` returns a response. It asks the application whether this client may see this stream, then follows the stream,
 and writes what a wire makes of it. A client that does not read delays only itself, and is sent away after a while:
 nothing is queued for it but the bytes in its connection.
 """
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from ._folds import Fold
     from ._hub import Follower, News
     from ._relay import Relay
-    from ._wires import Wire
+    from ._wires import RelayWire
 
     Authorize = Callable[[Request, str], bool | Awaitable[bool]]
     """Tells whether the client of a request may see the stream of this name."""
 
-__all__ = ["EventStream", "SSESettings", "browser_client"]
+__all__ = ["SSESettings", "StreamResponse", "browser_client"]
 
 KEEP_ALIVE: Final = b": still here\n\n"
 PIECE: Final = 16 * 1024
@@ -117,7 +117,7 @@ _rooms: WeakKeyDictionary[Relay, _Room] = WeakKeyDictionary()
 
 
 @final
-class EventStream(Response):
+class StreamResponse(Response):
     """A response that follows a stream until the stream ends, or the client leaves."""
 
     media_type = "text/event-stream"
@@ -224,7 +224,7 @@ class EventStream(Response):
             data = frame_of(wire, item)
         return None  # the client does not read
 
-    def _made_wire(self, cursor: Cursor) -> Wire:
+    def _made_wire(self, cursor: Cursor) -> RelayWire:
         if not isinstance(self._wire, str):
             return EncoderWire(self._wire)
         if self._wire == "patch":
