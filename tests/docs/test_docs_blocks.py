@@ -226,7 +226,7 @@ def test_the_recording_on_the_page() -> None:
 # JavaScript
 
 
-def script(page: str) -> Block:
+def script_on(page: str) -> Block:
     """The only script on a page."""
     (shown,) = [block for block in of("js") if block.page == page]
     return shown
@@ -247,7 +247,7 @@ def test_scripts_use_what_the_browser_client_has(block: Block, tmp_path: Path) -
 
 def test_the_script_on_the_page_is_that_of_the_example() -> None:
     """The function of docs/how-to/patches-over-sse.md is the one in the page that tests/docs/test_examples.py opens."""
-    shown = script("docs/how-to/patches-over-sse.md")
+    shown = script_on("docs/how-to/patches-over-sse.md")
     assert shown.code in (PROJECT / "examples" / "fastapi_sse.js").read_text(encoding="utf-8")
 
 
@@ -256,7 +256,7 @@ def test_the_script_on_the_page_runs() -> None:
     node = shutil.which("node")
     if node is None:
         pytest.skip("node is not here")
-    shown = script("docs/how-to/patches-over-sse.md")
+    shown = script_on("docs/how-to/patches-over-sse.md")
     patches: list[dict[str, Any]] = [
         {"op": "add", "path": "", "value": {"title": "Trip", "a/b": {"~": 1}, "days": [1]}},
         {"op": "append", "path": "/title", "value": " to Fuji"},

@@ -171,12 +171,12 @@ class StreamResponse(Response):
     async def _follow(self, receive: Receive, send: Send) -> None:
         settings, is_ours = self._settings, self._wire == "patch"
         leaving = asyncio.ensure_future(_until_gone(receive))
-        news: _News | None = None
+        news: _Waiting | None = None
         try:
             if await self._is_nothing_to_resume():
                 return await _answer(send, 204)
             after = self._asked_cursor() if is_ours else None
-            news = _News(self._relay.follow(self._name, self._fold, after=after, wait=settings.wait), leaving)
+            news = _Waiting(self._relay.follow(self._name, self._fold, after=after, wait=settings.wait), leaving)
             place = await news.place()
             if isinstance(place, End):  # the client has everything: 204 stops an EventSource for good
                 return await _answer(send, 204)
@@ -195,7 +195,7 @@ class StreamResponse(Response):
                 await news.close()
         return None
 
-    async def _write(self, first: News[Any] | None, place: News[Any] | None, news: _News, send: Send) -> None:
+    async def _write(self, first: News[Any] | None, place: News[Any] | None, news: _Waiting, send: Send) -> None:
         """Send the response: from the first item on, or from the place of a client that resumes."""
         settings, loop = self._settings, asyncio.get_running_loop()
         begun = first or place
@@ -249,7 +249,7 @@ class StreamResponse(Response):
 
 
 @final
-class _News:
+class _Waiting:
     """The news of a follower, with a time limit that loses none of them."""
 
     def __init__(self, follower: Follower[Any], leaving: asyncio.Future[None]) -> None:
