@@ -100,16 +100,18 @@ class Stalled(_News[S]):
 class End(_News[S]):
     """The stream has ended; nothing follows. The state `before` the last entry, and after it.
 
-    `detail` is the rest of what the last entry says: "reason" of a cancellation, "error" with the name of an exception.
+    Behind a snapshot of the final state, both are that state. `detail` is the rest of what the last entry says: "reason" of a cancellation, "error" with the name of an exception.
     """
 
-    __slots__ = ("before", "detail", "status")
+    __slots__ = ("before", "detail", "entry", "status")
 
-    def __init__(self, cursor: Cursor, before: S, state: S, status: EndStatus, detail: dict[str, Any]) -> None:
-        super().__init__(cursor, state)
+    def __init__(self, before: S, state: S, entry: LogEntry) -> None:
+        super().__init__(entry.cursor, state)
         self.before: Final = before
-        self.status: Final[EndStatus] = status
-        self.detail: Final = detail
+        self.entry: Final = entry
+        self.status: Final[EndStatus] = entry.content["status"]
+        rest = {name: value for name, value in entry.content.items() if name not in {"status", "x", "p"}}
+        self.detail: Final[dict[str, Any]] = rest
 
 
 News = Snapshot[S] | Update[S] | Stalled[S] | End[S]
@@ -123,16 +125,10 @@ def _advance(replay: Replay[S], entry: LogEntry) -> News[S] | None:
     if not has_begun:
         return Snapshot(replay.cursor, replay.state, "start")
     if entry.kind == END:
-        return _end_of(replay, before)
+        return End(before, replay.state, entry)
     if entry.kind == CLAIM and entry.content.get("how") != "resume" and not (was_fresh and replay.is_fresh):
         return Snapshot(replay.cursor, replay.state, "restart")
     return Update(replay.cursor, before, replay.state, entry)
-
-
-def _end_of(replay: Replay[S], before: S) -> End[S]:
-    assert replay.end is not None
-    detail = {name: value for name, value in replay.end.items() if name not in {"status", "x", "p"}}
-    return End(replay.cursor, before, replay.state, replay.end["status"], detail)
 
 
 @final
@@ -364,7 +360,7 @@ class Hub(Generic[S]):
         if not old.has_begun:
             self._metrics.add("resyncs.start")
             self._window = window
-            self._end = None if replay.end is None else _end_of(replay, replay.state)
+            self._end = None if replay.end is None else End(replay.state, replay.state, replay.end)
             self.is_absent = False
             self._wake()
             return
@@ -373,7 +369,7 @@ class Hub(Generic[S]):
         self._metrics.add(f"snapshots.{reason}")
         self._show(Snapshot(replay.cursor, replay.state, reason))
         if replay.end is not None:
-            self._show(_end_of(replay, replay.state))
+            self._show(End(replay.state, replay.state, replay.end))
 
     async def _read_all(self) -> tuple[Replay[S], _Window[S]]:
         """Fold the whole log."""
