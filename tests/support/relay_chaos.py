@@ -174,7 +174,16 @@ class Chaos:
         # Without checkpoints every acknowledged entry stays in the log, and can be looked for.
         checkpoint = 1 << 30 if self.mode in ("always", "proxy") else 3000
         more = [self.streams, checkpoint] if role == "worker" else [int(number) % self.streams, number]
-        command = [sys.executable, "-m", "tests.support.relay_chaos", role, self.url, str(self.folder), self.items, *more]
+        command = [
+            sys.executable,
+            "-m",
+            "tests.support.relay_chaos",
+            role,
+            self.url,
+            str(self.folder),
+            self.items,
+            *more,
+        ]
         error = (self.folder / f"{name}.err").open("ab")
         self.processes[name] = await asyncio.create_subprocess_exec(*map(str, command), cwd=PROJECT, stderr=error)
         error.close()
@@ -205,9 +214,7 @@ class Chaos:
             self.server.close()
         verdicts = [json.loads(file.read_text()) for file in sorted(self.folder.glob("verdict-*"))]
         took = time.monotonic() - started
-        return Outcome(
-            self.kills, self.cut, self.evictions, self.proxy.dropped, verdicts, acknowledged, lost, took
-        )
+        return Outcome(self.kills, self.cut, self.evictions, self.proxy.dropped, verdicts, acknowledged, lost, took)
 
     async def strike(self, names: list[str]) -> None:
         if self.mode == "proxy" and self.rng.random() < 0.7:

@@ -100,7 +100,8 @@ class Stalled(_News[S]):
 class End(_News[S]):
     """The stream has ended; nothing follows. The state `before` the last entry, and after it.
 
-    Behind a snapshot of the final state, both are that state. `detail` is the rest of what the last entry says: "reason" of a cancellation, "error" with the name of an exception.
+    Behind a snapshot of the final state, both are that state. `detail` is the rest of what the last entry says: "reason"
+    of a cancellation, "error" with the name of an exception.
     """
 
     __slots__ = ("before", "detail", "entry", "status")
@@ -315,7 +316,7 @@ class Hub(Generic[S]):
                     reader = self._log.reader(self.name, self._replay.cursor)
                     continue
                 entries = await reader.next(self._settings.idle_check)
-                is_same = all([self._take(entry) for entry in entries]) if entries else await self._is_current()
+                is_same = all(self._take(entry) for entry in entries) if entries else await self._is_current()
                 self._last_contact = self._loop.time()
                 if not is_same:
                     reader.close()
@@ -401,7 +402,7 @@ class Hub(Generic[S]):
             return True
         if lease.owner is None:
             self._missing_leases += 1
-            if replay.owner == "" or self._missing_leases < 2:  # noqa: PLR2004 - a claim and its lease are two steps
+            if replay.owner == "" or self._missing_leases < 2:
                 return True
         if lease.cancel is not None:
             self._on_unserved(name, lease.cancel)
@@ -429,8 +430,8 @@ class Hub(Generic[S]):
 class Follower(Generic[S]):
     """The news of one stream, for ``async for``. `Relay.follow` makes it.
 
-    The first item is a `Snapshot`, unless the follower goes on behind a cursor. The last one is an `End`. `GoneError` is
-    raised if there is no such stream, or no longer.
+    The first item is a `Snapshot`, unless the follower goes on behind a cursor. The last one is an `End`. `GoneError`
+    is raised if there is no such stream, or no longer.
     """
 
     def __init__(self, hub: Hub[S], after: Cursor | None, wait: float) -> None:
