@@ -1,4 +1,4 @@
-"""A real Redis on a free loopback port, in a temporary folder; and a proxy in front of it that misbehaves on request."""
+"""A real Redis on a free loopback port, in a temporary folder, and a proxy in front of it that misbehaves."""
 
 from __future__ import annotations
 

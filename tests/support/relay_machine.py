@@ -1,8 +1,8 @@
 """Random histories of one stream against a plain model: writers that die and come back, a log that forgets, followers.
 
-A writer is whoever has claimed the stream. Old ones go on appending, answers are lost, entries are repeated, the lease
-runs out, the log is rolled back to a prefix, or dropped. Followers see it through the real hub. A client folds what it is
-shown on its own, so a step that is missing, doubled or out of order shows.
+Each claim makes a writer. Old writers go on appending, answers are lost, entries are repeated, the lease runs out, and
+the log is rolled back to a prefix, or dropped. Followers see it through the real hub. A client folds the steps on its
+own, so a step that is missing, doubled or out of order shows.
 """
 
 from __future__ import annotations
@@ -283,7 +283,12 @@ class RelayMachine(RuleBasedStateMachine):
 
     # Writers.
 
-    @rule(owner=st.sampled_from("abc"), how=st.sampled_from(["new", "resume", "with state"]), force=st.booleans(), is_quiet=st.booleans())
+    @rule(
+        owner=st.sampled_from("abc"),
+        how=st.sampled_from(["new", "resume", "with state"]),
+        force=st.booleans(),
+        is_quiet=st.booleans(),
+    )
     def claim(self, owner: str, how: str, force: bool, is_quiet: bool = False) -> None:
         """A writer claims the stream; it is refused while another one has the lease, and after the end."""
         content: dict[str, Any] = {"v": 1, "how": "resume" if how == "resume" else "new", "owner": owner}
@@ -301,7 +306,7 @@ class RelayMachine(RuleBasedStateMachine):
             assert expected == "ended"
         except HeldError as error:
             assert expected == "held"
-            assert error.owner == self.model.owner
+            assert error.owner == self.model.owner  # noqa: PT017 - no other outcome is an error
         else:
             assert expected == "ok"
             assert cursor.offset == before.offset + 1
@@ -317,7 +322,13 @@ class RelayMachine(RuleBasedStateMachine):
         assert self.bytes_of.setdefault(cursor, data) == data
 
     @precondition(lambda self: self.writers)
-    @rule(index=INDEX, kind=st.sampled_from("d" * 16 + "sse"), is_reply_lost=st.booleans(), skip=st.sampled_from([0, 0, 0, 1]), is_quiet=st.booleans())
+    @rule(
+        index=INDEX,
+        kind=st.sampled_from("d" * 16 + "sse"),
+        is_reply_lost=st.booleans(),
+        skip=st.sampled_from([0, 0, 0, 1]),
+        is_quiet=st.booleans(),
+    )
     def append(self, index: int, kind: str, is_reply_lost: bool, skip: int, is_quiet: bool) -> None:
         writer = self.writers[-1 - index % len(self.writers)]
         self.number += 1
@@ -325,7 +336,9 @@ class RelayMachine(RuleBasedStateMachine):
         expected = self.model.append(at)
         state = self.model.states[-1] if self.model.states else MISSING
         operation = {"op": "add", "path": "/-" if isinstance(state, list) else "", "value": self.number}
-        content: dict[str, Any] = {"x": [operation if isinstance(state, list) else {**operation, "value": [self.number]}]}
+        content: dict[str, Any] = {
+            "x": [operation if isinstance(state, list) else {**operation, "value": [self.number]}]
+        }
         if kind == "s":
             value = {} if state is MISSING else {"value": state}
             content = {"v": 1, "fold": FOLD.name, "settings": {}, "owner": writer.owner, "s": value}
@@ -360,9 +373,9 @@ class RelayMachine(RuleBasedStateMachine):
         except FencedError as error:
             assert expected == "fenced"
             assert self.model.last is not None
-            assert error.last == self.model.last[0]
+            assert error.last == self.model.last[0]  # noqa: PT017
         except GapError as error:
-            assert expected == f"gap {error.tail}"
+            assert expected == f"gap {error.tail}"  # noqa: PT017
             writer.next = error.tail + 1
         except EndedError:
             assert expected == "ended"

@@ -758,7 +758,10 @@ def _check_delta(code: str, fields: dict[str, Any]) -> None:
         elif name in COUNTS:
             check(value is None or type(value) is int, "expected a whole number")
         elif name not in LOADERS:
-            check(isinstance(value, str) if (code, name) in REQUIRED else value is None or isinstance(value, str), "expected a text")
+            check(
+                isinstance(value, str) if (code, name) in REQUIRED else value is None or isinstance(value, str),
+                "expected a text",
+            )
     if code == "f":
         check(fields["reason"] in get_args(FinishReason), "unknown finish reason")
     if code == "c":

@@ -24,7 +24,6 @@ from ..llm import (
     Config,
     Delta,
     MessageState,
-    ProviderError,
     ReasoningDelta,
     RefusalDelta,
     TextDelta,
@@ -237,7 +236,7 @@ class Messages:
             if status in {"done", "error"}:  # an error of the message itself follows from its deltas
                 return finish(state)
             return fail(state, MessageError(Fault.CLOSED if status == "cancelled" else Fault.TRANSPORT))
-        check(isinstance(told, list) and len(told) == 4, "invalid failure")  # noqa: PLR2004
+        check(isinstance(told, list) and len(told) == 4, "invalid failure")
         fault, code, detail, http = told
         is_right = fault in set(Fault) and isinstance(detail, str) and (code is None or isinstance(code, str))
         check(is_right and (http is None or type(http) is int), "invalid failure")
@@ -368,7 +367,11 @@ def _told_failure(error: Exception) -> list[Any]:
 def _size_of(delta: Delta) -> int:
     if isinstance(delta, (TextDelta, ReasoningDelta, RefusalDelta)):
         return len(delta.text) + ITEM_COST
-    if isinstance(delta, ToolCallDelta) and delta.native is None and (delta.arguments is None or isinstance(delta.arguments, str)):
+    if (
+        isinstance(delta, ToolCallDelta)
+        and delta.native is None
+        and (delta.arguments is None or isinstance(delta.arguments, str))
+    ):
         return len(delta.arguments or "") + 2 * ITEM_COST
     return len(json.dumps(dump_deltas([delta])))
 

@@ -100,21 +100,21 @@ class Stalled(_News[S]):
 
 @final
 class End(_News[S]):
-    """The stream has ended; nothing follows. The state `before` the last entry, its `items`, and the state after it.
+    """The stream has ended; nothing follows. The state `before` the last entry, and after it.
 
-    `detail` is the rest of what the last entry says: "reason" of a cancellation, "error" with the name of an exception.
+    Behind a snapshot of the final state, both are that state. `detail` is the rest of what the last entry says: "reason"
+    of a cancellation, "error" with the name of an exception.
     """
 
-    __slots__ = ("before", "detail", "items", "status")
+    __slots__ = ("before", "detail", "entry", "status")
 
-    def __init__(
-        self, cursor: Cursor, before: S, state: S, items: list[Any], status: EndStatus, detail: dict[str, Any]
-    ) -> None:
-        super().__init__(cursor, state)
+    def __init__(self, before: S, state: S, entry: LogEntry) -> None:
+        super().__init__(entry.cursor, state)
         self.before: Final = before
-        self.items: Final = items
-        self.status: Final[EndStatus] = status
-        self.detail: Final = detail
+        self.entry: Final = entry
+        self.status: Final[EndStatus] = entry.content["status"]
+        rest = {name: value for name, value in entry.content.items() if name not in {"status", "x", "p"}}
+        self.detail: Final[dict[str, Any]] = rest
 
 
 News = Snapshot[S] | Update[S] | Stalled[S] | End[S]
@@ -128,16 +128,10 @@ def _advance(replay: Replay[S], entry: LogEntry) -> News[S] | None:
     if not has_begun:
         return Snapshot(replay.cursor, replay.state, "start")
     if entry.kind == END:
-        return _end_of(replay, before, entry.content.get("x", []))
+        return End(before, replay.state, entry)
     if entry.kind == CLAIM and entry.content.get("how") != "resume" and not (was_fresh and replay.is_fresh):
         return Snapshot(replay.cursor, replay.state, "restart")
     return Update(replay.cursor, before, replay.state, entry)
-
-
-def _end_of(replay: Replay[S], before: S, items: list[Any]) -> End[S]:
-    assert replay.end is not None
-    detail = {name: value for name, value in replay.end.items() if name not in {"status", "x", "p"}}
-    return End(replay.cursor, before, replay.state, items, replay.end["status"], detail)
 
 
 @final
@@ -328,7 +322,7 @@ class Hub(Generic[S]):
                     reader = self._log.reader(self.name, self._replay.cursor)
                     continue
                 entries = await reader.next(self._settings.idle_check)
-                is_same = all([self._take(entry) for entry in entries]) if entries else await self._is_current()
+                is_same = all(self._take(entry) for entry in entries) if entries else await self._is_current()
                 self._last_contact = self._loop.time()
                 if not is_same:
                     reader.close()
@@ -373,7 +367,7 @@ class Hub(Generic[S]):
         if not old.has_begun:
             self._metrics.add("resyncs.start")
             self._window = window
-            self._end = None if replay.end is None else _end_of(replay, replay.state, [])
+            self._end = None if replay.end is None else End(replay.state, replay.state, replay.end)
             self.is_absent = False
             self._wake()
             return
@@ -382,7 +376,7 @@ class Hub(Generic[S]):
         self._metrics.add(f"snapshots.{reason}")
         self._show(Snapshot(replay.cursor, replay.state, reason))
         if replay.end is not None:
-            self._show(_end_of(replay, replay.state, []))
+            self._show(End(replay.state, replay.state, replay.end))
 
     async def _read_all(self) -> tuple[Replay[S], _Window[S]]:
         """Fold the whole log."""
@@ -414,7 +408,7 @@ class Hub(Generic[S]):
             return True
         if lease.owner is None:
             self._missing_leases += 1
-            if replay.owner == "" or self._missing_leases < 2:  # noqa: PLR2004 - a claim and its lease are two steps
+            if replay.owner == "" or self._missing_leases < 2:
                 return True
         if lease.cancel is not None:
             self._on_unserved(name, lease.cancel)
@@ -442,8 +436,8 @@ class Hub(Generic[S]):
 class Follower(Generic[S]):
     """The news of one stream, for ``async for``. `Relay.follow` makes it.
 
-    The first item is a `Snapshot`, unless the follower goes on behind a cursor. The last one is an `End`. `GoneError` is
-    raised if there is no such stream, or no longer.
+    The first item is a `Snapshot`, unless the follower goes on behind a cursor. The last one is an `End`. `GoneError`
+    is raised if there is no such stream, or no longer.
     """
 
     def __init__(self, hub: Hub[S], after: Cursor | None, wait: float) -> None:

@@ -2,14 +2,14 @@
 
     kind  data                                               meaning
     o     {"v":1, "fold":..., "how":..., "p":..., "s":...}   a writer has claimed the stream
-    d     {"x":items, "p":position}                          items for the fold, and the position of the source after them
+    d     {"x":items, "p":position}                          items for the fold, and the position of the source
     s     {"s":dump, "p":position}                           a checkpoint: the state here; entries before it may be gone
     e     {"status":..., "x":items, ...}                     the end
 
-Offsets are 1, 2, 3 and so on, without gaps. Each claim has a new epoch, which is larger than all epochs before it. Offset
-and epoch together name the same bytes forever: a writer repeats an entry as it was, or claims the stream again. An entry
-"o" also names the entry before it. So entries form a chain, and `follows` decides whether an entry continues it. That
-holds even if a server has forgotten the end of a log, and another writer has written other entries there.
+Offsets are 1, 2, 3 and so on, without gaps. Each claim has a new epoch, which is larger than all epochs before it.
+Offset and epoch together name the same bytes forever: a writer repeats an entry as it was, or claims the stream again.
+An entry "o" also names the entry before it. So entries form a chain, and `follows` decides whether an entry continues
+it. That holds even if a server has forgotten the end of a log, and another writer has written other entries there.
 """
 
 from __future__ import annotations

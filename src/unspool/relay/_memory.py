@@ -265,7 +265,7 @@ class MemoryLog:
             self._wake(name)
 
     def _sweep(self) -> None:
-        """Look at some streams, and drop the expired ones. Each stream gets its turn, because those that stay move back."""
+        """Look at some streams, and drop the expired ones. Those that stay move back, so each one gets its turn."""
         now = self._clock()
         for name in [name for name, _ in zip(self._streams, range(SWEEP), strict=False)]:
             stream = self._streams.pop(name)
@@ -282,7 +282,7 @@ class MemoryLog:
 class _MemoryReader:
     """A reader of a `MemoryLog`."""
 
-    __slots__ = ("_after", "_loop", "_log", "_news", "name")
+    __slots__ = ("_after", "_log", "_loop", "_news", "name")
 
     def __init__(self, log: MemoryLog, name: str, after: Cursor) -> None:
         self.name: Final = name

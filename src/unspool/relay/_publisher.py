@@ -248,7 +248,6 @@ class Publisher(Generic[S]):
                 raise
             self._recorder = fold.recorder(replay.state)
             self._position = self._written_position = replay.position
-            self._since = self._settings.checkpoint  # what is there may be long: the first entry decides
         self._kept.append((cursor, CLAIM, as_data(content)))
 
     async def _replay(self, until: Cursor) -> Replay[S]:
@@ -262,6 +261,8 @@ class Publisher(Generic[S]):
                 if not replay.take(entry) or entry.cursor.offset > until.offset:
                     raise FencedError(self.name, entry.cursor)
                 self._since += len(entry.data)
+                if entry.kind == STATE:
+                    self._since, self._last_dump = 0, len(entry.data)
                 if entry.cursor == until:
                     break
             await asyncio.sleep(0)

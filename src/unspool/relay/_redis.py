@@ -1,9 +1,10 @@
 """The log in Redis, for any number of processes: Redis 6.2 or newer, or Valkey. Needs ``unspool[redis]``.
 
-A stream is two keys with one hash tag: its log, which is a Redis stream with the cursors as ids, and a hash with the owner
-of the lease, a cancel request and the keys of `once`. The log alone is the truth. Each script writes at most one command,
-because a script with several is a transaction in the append-only file, and a torn transaction can swallow what is written
-behind it. So losing the hash loses a lease, and nothing else.
+A stream is two keys with one hash tag: its log, which is a Redis stream with the cursors as ids, and a hash with the
+owner of the lease, a cancel request and the keys of `once`. The log alone is the truth. Each script writes at most one
+command, because a script with several is a transaction in the append-only file, and a torn transaction can swallow
+entries that are written after it. So losing the hash loses a lease, a cancel request and the keys of `once`, and no
+entry.
 
 Redis may lose an answer: then the same command is sent again. That is safe, since an append with the same place does
 nothing the second time. The retries of redis-py are off, because they cannot know that.
@@ -59,7 +60,9 @@ RETRY_FIRST: Final = 0.02
 RETRY_MOST: Final = 0.5
 COMMAND_TIMEOUT: Final = 5.0
 NUDGE_AGAIN: Final = 0.02
-PASSING: Final = ("LOADING", "READONLY", "MISCONF", "OOM", "BUSY", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "NOREPLICAS")
+PASSING: Final = (
+    *("LOADING", "READONLY", "MISCONF", "OOM", "BUSY", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "NOREPLICAS"),
+)
 """The errors of a server that may be gone in a moment."""
 
 HEAD: Final = """
@@ -128,8 +131,8 @@ return {soft[1], left, soft[3]}
 class RedisLog:
     """A log in Redis. `from_url` makes it.
 
-    `prefix` is the beginning of all keys. `patience` is the time in seconds that a command may take, with all its retries,
-    before it raises `LogError`. `block` is the time that a reader waits in the server.
+    `prefix` is the beginning of all keys. `patience` is the time in seconds that a command may take, with all its
+    retries, before it raises `LogError`. `block` is the time that a reader waits in the server.
     """
 
     def __init__(
@@ -311,7 +314,7 @@ class RedisLog:
     def _appended(self, name: str, answer: Any) -> Appended:
         verdict = _text(answer[0])
         if verdict == "ok":
-            cancel = answer[2] if len(answer) > 2 else None  # noqa: PLR2004 - Lua leaves out a nil at the end
+            cancel = answer[2] if len(answer) > 2 else None
             return Appended(int(answer[1]), None if cancel is None else _text(cancel))
         if verdict == "fenced":
             raise FencedError(name, _cursor(answer[1]))
@@ -542,7 +545,7 @@ class _Watcher:
         pairs = cast("Any", answer).items() if isinstance(answer, dict) else answer or ()
         for key, found in pairs:
             if found and isinstance(found[0], list) and isinstance(answer, dict):
-                found = found[0]  # noqa: PLW2901 - the shape in protocol 3
+                found = found[0]
             for reader in list(self._readers.get(_text(key), ())):
                 reader.deliver(found)
 

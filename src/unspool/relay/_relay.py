@@ -10,7 +10,6 @@ from .._errors import OptionsError
 from ._folds import Messages
 from ._hub import Follower, Hub
 from ._log import (
-    CLAIM,
     END,
     STATUSES,
     Cursor,
@@ -136,8 +135,8 @@ class Relay:
     ) -> Publisher[Any]:
         """Return a publisher that goes on where a dead writer stopped: with its `state`, at its `position`.
 
-        Use it for a source that can be opened at a position; with any other source, `publish` again. Raise `HeldError` if
-        the writer lives, `EndedError` if the stream has ended, and `GoneError` if there is none.
+        Use it for a source that can be opened at a position; with any other source, `publish` again. Raise `HeldError`
+        if the writer lives, `EndedError` if the stream has ended, and `GoneError` if there is none.
         """
         return self._publisher(name, fold, "resume", owner, linger)
 
@@ -175,8 +174,8 @@ class Relay:
     async def cancel(self, name: str, reason: str = "", *, now: bool = False) -> None:
         """Ask the writer to stop. It ends the stream as "cancelled"; if it is dead, the relay does.
 
-        With `now` the relay ends the stream at once, and the writer is fenced. Do nothing if the stream has ended. Raise
-        `GoneError` if there is none.
+        With `now` the relay ends the stream at once, and the writer is fenced. Do nothing if the stream has ended.
+        Raise `GoneError` if there is none.
         """
         self.metrics.add("cancels")
         if await self.log.tail(check_name(name)) is None:
@@ -232,7 +231,8 @@ class Relay:
 
         With a fold, it must be the one of the publisher; its types make the values of the states. Without one, the log
         names the fold, and values are plain. `after` is the cursor of the last step that the caller has seen; one that
-        is invalid or unknown is no cursor. `wait` is the time that the follower waits for a stream that is not there yet.
+        is invalid or unknown is no cursor. `wait` is the time that the follower waits for a stream that is not there
+        yet.
         """
         check_name(name)
         loop = asyncio.get_running_loop()

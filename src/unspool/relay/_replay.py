@@ -38,8 +38,8 @@ class Replay(Generic[S]):
         """The state of the fold; `MISSING` before the first entry."""
         self.position: Any = None
         """The position of the source behind the last item, as the publisher gave it."""
-        self.end: Mapping[str, Any] | None = None
-        """The content of the last entry of a stream that has ended."""
+        self.end: LogEntry | None = None
+        """The last entry of a stream that has ended."""
         self.owner: str | None = None
         """The owner whom the last claim or checkpoint names; empty if nobody has claimed the stream yet."""
         self.is_fresh = True
@@ -79,7 +79,7 @@ class Replay(Generic[S]):
             state = fold.step(self.state, cast("list[Any]", items)) if items else self.state
             if entry.kind == END:
                 state = fold.end(state, content)
-                self.end = content
+                self.end = entry
             elif entry.kind == DATA:
                 self.is_fresh = False
             self.state = state

@@ -49,9 +49,10 @@ class RelaySettings:
     def __post_init__(self) -> None:
         for field in fields(self):
             value: object = getattr(self, field.name)
-            is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-            if not is_number or not (value > 0 or (value == 0 and field.name in MAY_BE_ZERO)):
-                raise OptionsError(f"{field.name} must be a positive number")
+            if not isinstance(value, (int, float)) or isinstance(value, bool):
+                raise OptionsError(f"{field.name} must be a number")
+            if value < 0 or (value == 0 and field.name not in MAY_BE_ZERO):
+                raise OptionsError(f"{field.name} must be positive")
 
 
 @final
