@@ -11,11 +11,21 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.support import running
 from tests.support.redis_server import RedisServer, needs_redis
 from tests.support.running import hear_line, run, say, started
 from unspool.patch import apply
 
 pytestmark = pytest.mark.either
+PATIENCE = 90.0  # seconds: two processes start, on a busy machine
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lines of a pipe may take as long."""
+    monkeypatch.setattr(running, "PATIENCE", PATIENCE)
+
+
 CHUNK = b'{"message": {"role": "assistant", "content": "Hel\\u001b[2Jlo"}, "done": false}\n'
 LAST = b'{"message": {"content": ", world"}, "done": true, "done_reason": "stop"}\n'
 
@@ -58,13 +68,13 @@ def test_a_pipe_is_published_while_it_arrives(redis: RedisServer) -> None:
     options = ("--redis", redis.url)
     with started("relay", "publish", "pipe", *options) as writer:
         say(writer, CHUNK * 2)
-        with started("relay", "follow", "pipe", "--json", "--wait", 20, *options) as reader:
+        with started("relay", "follow", "pipe", "--json", "--wait", PATIENCE, *options) as reader:
             found = [json.loads(hear_line(reader.stdout))]
             while document_in(found)["parts"] == [] or "lo" not in document_in(found)["parts"][0]["text"]:
                 found.append(json.loads(hear_line(reader.stdout)))
             say(writer, LAST)
-            writer.communicate(timeout=20)
-            rest, _ = reader.communicate(timeout=20)
+            writer.communicate(timeout=PATIENCE)
+            rest, _ = reader.communicate(timeout=PATIENCE)
             assert (writer.returncode, reader.returncode) == (0, 0)
     found += lines(rest)
     assert document_in(found)["parts"][0]["text"] == "Hel\x1b[2Jlo" * 2 + ", world"
@@ -95,15 +105,15 @@ def test_status_and_cancel(redis: RedisServer) -> None:
     options = ("--redis", redis.url)
     with started("relay", "publish", "long", *options) as writer:
         say(writer, CHUNK)
-        with started("relay", "follow", "long", "--json", "--wait", 20, *options) as reader:
+        with started("relay", "follow", "long", "--json", "--wait", PATIENCE, *options) as reader:
             hear_line(reader.stdout)
             (found,) = lines(run("relay", "status", "long", *options).stdout)
             assert found["status"] == "open"
             assert found["lease_left"] > 0
             assert run("relay", "cancel", "long", "--reason", "enough", *options).status == 0
             say(writer, CHUNK)
-            writer.wait(20)
-            rest, complaint = reader.communicate(timeout=20)
+            writer.wait(PATIENCE)
+            rest, complaint = reader.communicate(timeout=PATIENCE)
             last = lines(rest)[-1]
             assert (last["status"], last["reason"]) == ("cancelled", "enough")
             assert reader.returncode == 1
@@ -118,11 +128,11 @@ def test_ctrl_c_cancels_what_is_published(redis: RedisServer) -> None:
     options = ("--redis", redis.url)
     with started("relay", "publish", "stopped", *options) as writer:
         say(writer, CHUNK * 2)
-        with started("relay", "follow", "stopped", "--json", "--wait", 20, *options) as reader:
+        with started("relay", "follow", "stopped", "--json", "--wait", PATIENCE, *options) as reader:
             hear_line(reader.stdout)
             writer.send_signal(signal.SIGINT)
-            writer.wait(20)
-            rest, _ = reader.communicate(timeout=20)
+            writer.wait(PATIENCE)
+            rest, _ = reader.communicate(timeout=PATIENCE)
     assert writer.returncode == 130
     assert lines(rest)[-1]["status"] == "cancelled"
 
@@ -136,18 +146,18 @@ def test_without_redis_the_stream_is_served_from_the_process() -> None:
             say(writer, LAST)
             assert writer.stdin is not None
             writer.stdin.close()
-            text, _ = reader.communicate(timeout=30)
+            text, _ = reader.communicate(timeout=PATIENCE)
             assert (reader.returncode, text.decode().endswith(", world\n")) == (0, True)
         host = urlsplit(address)
         for headers in ({"Host": "evil.example"}, {"Origin": "https://evil.example"}):
-            connection = HTTPConnection(host.hostname or "", host.port, timeout=20)
+            connection = HTTPConnection(host.hostname or "", host.port, timeout=PATIENCE)
             connection.request("GET", host.path, headers=headers)
             assert connection.getresponse().status == 403
             connection.close()
-        script = urllib.request.urlopen(f"http://{host.netloc}/relay.js", timeout=20).read()
+        script = urllib.request.urlopen(f"http://{host.netloc}/relay.js", timeout=PATIENCE).read()
         assert b"export function follow" in script
         writer.send_signal(signal.SIGINT)
-        assert writer.wait(20) in {0, 130}
+        assert writer.wait(PATIENCE) in {0, 130}
 
 
 def test_follow_tells_why_there_is_nothing() -> None:
