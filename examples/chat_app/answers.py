@@ -25,13 +25,13 @@ ANSWER = """Here is a walk of about three hours, from the station down to the ri
 1. Start at São Bento. The hall has twenty thousand tiles; look at the wall above the clock.
 2. Go up Rua das Flores, slowly. It is one of the few streets here that is nearly flat, and it has the best doorways.
 3. Have coffee at the Largo dos Lóios, in the sun before noon.
-4. Climb the Clérigos tower only if there is no queue. The view from the Miradouro da Vitória is free, and has the tower \
-in it.
+4. Climb the Clérigos tower only if there is no queue. The view from the Miradouro da Vitória is free, and has the \
+tower in it.
 5. Take the stairs next to the Misericórdia down to Ribeira. There are two hundred of them, all in the right direction.
 6. Cross the lower deck of the bridge, and take the cable car back up when you have had enough.
 
-Wear shoes with a grip: the stones are polished, and after rain they are soap. In the evening, the light is best on the \
-Gaia side, about half an hour before sunset.
+Wear shoes with a grip: the stones are polished, and after rain they are soap. In the evening, the light is best on \
+the Gaia side, about half an hour before sunset.
 
 I have marked the stops on a map for you."""
 STOPS = ["São Bento", "Rua das Flores", "Largo dos Lóios", "Miradouro da Vitória", "Ribeira", "Ponte Luís I"]

@@ -1,7 +1,8 @@
 """A chat whose answers survive their worker, their page, and their connection.
 
-An answer is a stream of the relay. The worker that got the question writes it; every page that shows it follows it, from
-whatever worker. If the writer dies, another worker takes the stream over, and goes on at the position that the log has.
+An answer is a stream of the relay. The worker that got the question writes it; every page that shows it follows
+it, from whatever worker. If the writer dies, another worker takes the stream over, and goes on at the position that the
+log has.
 
 Start it with ``python examples/chat_app``.
 """

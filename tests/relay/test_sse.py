@@ -16,7 +16,7 @@ from tests.support.asgi import Response, asked
 from unspool import OptionsError
 from unspool.llm import Encoder
 from unspool.patch import apply
-from unspool.relay import Cursor, Document, JSONText, Relay
+from unspool.relay import CancelError, Cursor, Document, JSONText, Relay
 from unspool.relay.web import SSESettings, browser_client
 
 if TYPE_CHECKING:
@@ -123,9 +123,6 @@ def test_a_page_that_resumes_gets_what_it_lacks() -> None:
         async with asked(app, "/streams/chat") as response:
             whole = await response.events()
         assert text_of(document_of(whole)) == "Hello, world"
-        cursors: list[str] = []
-        async for step in relay.follow("chat", after=Cursor.parse("1-1")):
-            cursors.append(str(step.cursor))
         first = await relay.log.read("chat", Cursor(0, 0), 9)
         for entry in first[:-1]:
             for headers, query in (({"last-event-id": str(entry.cursor)}, ""), ({}, f"?after={entry.cursor}")):
@@ -437,23 +434,23 @@ def test_limits_per_stream_and_client() -> None:
         settings = SSESettings(followers=3, per_stream=2, per_client=2)
         apps = {user: app_of(relay, client=user, settings=settings) for user in ("ann", "bob", "")}
 
-        async def open(user: str, name: str) -> Any:
+        async def begun(user: str, name: str) -> Any:
             context = asked(apps[user], f"/streams/{name}")
             return context, await (await context.__aenter__()).begun()
 
         async def status(user: str, name: str) -> int:
-            context, response = await open(user, name)
+            context, response = await begun(user, name)
             if response.status == 429:
                 assert int(response.headers["retry-after"]) >= 1
             await context.__aexit__(None, None, None)
             found: int = response.status
             return found
 
-        first, _ = await open("ann", "a")
-        second, _ = await open("ann", "b")
+        first, _ = await begun("ann", "a")
+        second, _ = await begun("ann", "b")
         assert await status("ann", "c") == 429  # of one client
         assert await status("bob", "c") == 200
-        third, _ = await open("bob", "a")
+        third, _ = await begun("bob", "a")
         assert await status("", "c") == 429  # of the process
         await second.__aexit__(None, None, None)
         assert await status("", "a") == 429  # of one stream
@@ -535,7 +532,7 @@ def test_fault_18_a_late_client_gets_a_prelude(wire: str) -> None:
 
 
 def test_vercel_asks_with_get_for_something_to_resume() -> None:
-    """`useChat` gets 204 for a message that has ended, or that is gone; the answer to its own POST is always a stream."""
+    """`useChat` gets 204 for a message that has ended, or is gone; the answer to its own POST is always a stream."""
 
     async def test(relay: Relay) -> None:
         await published(relay)
@@ -572,8 +569,7 @@ def test_a_cancelled_message_ends_with_an_error_in_every_protocol() -> None:
             assert "error" in json.dumps(last).lower()
         for context in contexts:
             await context.__aexit__(None, None, None)
-        with pytest.raises(Exception, match="cancelled"):
-            await out.send(CHUNKS[1])
+        with pytest.raises(CancelError):
             await out.__aexit__(None, None, None)
 
     running(test)

@@ -1,4 +1,4 @@
-"""Wires: law 33 for every protocol, with the library's own readers and grammars. tests/peers has the official clients."""
+"""Wires: law 33 for every protocol, with the library's own readers and the grammars of the protocols."""
 
 from __future__ import annotations
 

@@ -102,8 +102,8 @@ class Stalled(_News[S]):
 class End(_News[S]):
     """The stream has ended; nothing follows. The state `before` the last entry, and after it.
 
-    Behind a snapshot of the final state, both are that state. `detail` is the rest of what the last entry says: "reason"
-    of a cancellation, "error" with the name of an exception.
+    Behind a snapshot of the final state, both are that state. `detail` is the rest of what the last entry says:
+    "reason" of a cancellation, "error" with the name of an exception.
     """
 
     __slots__ = ("before", "detail", "entry", "status")
@@ -468,7 +468,7 @@ class Follower(Generic[S]):
         return step
 
     async def place(self) -> News[S] | None:
-        """Wait for the stream. Return the step behind which this follower goes on; None if it begins with a snapshot."""
+        """Wait for the stream. Return the step behind which this follower goes on; None if a snapshot comes first."""
         hub = self._hub
         try:
             while self._number is None:

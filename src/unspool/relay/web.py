@@ -1,8 +1,8 @@
 """The HTTP side of a relay, for Starlette and FastAPI: streams as server-sent events, and the browser client.
 
-`Relay.sse` returns a response. It asks the application whether this client may see this stream, then follows the stream,
-and writes what a wire makes of it. A client that does not read delays only itself, and is sent away after a while:
-nothing is queued for it but the bytes in its connection.
+`Relay.sse` returns a response. It asks the application whether this client may see this stream, then follows
+the stream, and writes what a wire makes of it. A client that does not read delays only itself, and is sent away after a
+while: nothing is queued for it but the bytes in its connection.
 """
 
 from __future__ import annotations
