@@ -47,7 +47,7 @@ def own_redis(binary: str) -> Generator[str]:
 
 
 def wait_for(port: int) -> None:
-    """Wait until somebody listens at a port of this machine."""
+    """Wait until a server listens at a port of this machine."""
     until = time.monotonic() + PATIENCE
     while True:
         try:

@@ -67,7 +67,7 @@ def recorded() -> list[Chunk]:
 
 
 async def answer(prompt: str, position: int) -> AsyncIterator[tuple[Chunk, int]]:
-    """Yield the chunks behind a position, each with the position behind it. Every prompt has the same answer."""
+    """Yield the chunks after a position, each with the position after it. Every prompt has the same answer."""
     for number, each in enumerate(recorded()[position:], position + 1):
         await asyncio.sleep(PAUSE)
         yield each, number

@@ -164,7 +164,7 @@ app.add_middleware(Headers)
 
 
 async def may_see(request: Request, name: str) -> bool:
-    """Tell whether a client may see an answer: here, whoever has the address of the chat. Ask your own session."""
+    """Tell whether a client may see an answer: here, the address of the chat lets it in. Ask your own session."""
     chat, _, number = name.rpartition(".")
     return number.isdecimal() and int(number) < len(await chats.prompts(chat))
 

@@ -6,7 +6,7 @@
     ag-ui          AG-UI 1.0
     openai-chat    OpenAI's chat completions
 
-The last four are encoders of `unspool.llm` behind a prelude: they have no cursors, so each connection begins with the
+The last four are encoders of `unspool.llm` with a prelude: they have no cursors, so each connection begins with the
 message so far. A wire belongs to one follower. The followers of one stream share the frames of the wire `patch`.
 """
 
@@ -226,7 +226,7 @@ class EncoderWire:
             return self._frames(self._encoder.close())
         self._encoder = self._make()
         chunks = self._encoder.prelude(state)
-        if self._heals:  # the page drops what it has of the step, and reads it anew
+        if self._heals:  # the page drops its parts of the step, and reads them again
             chunks = [{"type": "reset-step"} if chunk["type"] == "start-step" else chunk for chunk in chunks]
         return self._frames(chunks)
 

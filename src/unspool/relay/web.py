@@ -258,7 +258,7 @@ class _Waiting:
         self._next: asyncio.Task[Any] | None = None
 
     async def place(self) -> News[Any] | None:
-        """Return the step behind which the client goes on, if it has one."""
+        """Return the step after which the client goes on, if it has one."""
         return cast("News[Any] | None", await self._waited(self._follower.place, None))
 
     async def next(self, patience: float | None) -> News[Any] | None:
@@ -282,7 +282,7 @@ class _Waiting:
             self._next.cancel()
             await asyncio.wait((self._next,))
             if not self._next.cancelled():
-                self._next.exception()  # nobody else asks for it
+                self._next.exception()  # otherwise asyncio reports it
         await self._follower.aclose()
 
 

@@ -73,7 +73,7 @@ export interface Settings<T = unknown> {
   headers?: Record<string, string> | (() => Record<string, string> | Promise<Record<string, string>>);
   /** As for `fetch`; "same-origin" unless given. */
   credentials?: RequestCredentials;
-  /** A view that was kept: following goes on behind it. */
+  /** A view that was kept: the stream goes on after it. */
   view?: View<T>;
   /** Ends following, as `close` does. */
   signal?: AbortSignal;

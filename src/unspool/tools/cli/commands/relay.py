@@ -76,7 +76,7 @@ def follow(
         bool, typer.Option("--json", help="Print snapshots, patches and the end as JSON lines.")
     ] = False,
     after: Annotated[
-        str | None, typer.Option("--after", metavar="CURSOR", help="Go on behind this line of an earlier --json.")
+        str | None, typer.Option("--after", metavar="CURSOR", help="Go on after this line of an earlier --json.")
     ] = None,
     wait: Annotated[
         float, typer.Option("--wait", min=0.0, metavar="SECONDS", help="Wait so long for the stream to begin.")
@@ -250,7 +250,7 @@ def _need(*names: str) -> None:
 def _run(work: Coroutine[Any, Any, None]) -> None:
     try:
         asyncio.run(work)
-    except ValueError as error:  # of redis-py, for a URL that is none
+    except ValueError as error:  # redis-py raises it for an invalid URL
         if isinstance(error, UnspoolError):
             raise
         raise UsageError(f"--redis: {error}") from None
