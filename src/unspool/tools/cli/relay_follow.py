@@ -71,7 +71,7 @@ def from_relay(url: str, name: str, after: str | None, wait: float) -> Iterator[
 
 
 def from_server(url: str, after: str | None) -> Iterator[SSEEvent]:
-    """Yield the events of a stream that a server has. It connects again after a failure, and goes on after the last event."""
+    """Yield the events of a stream that a server has. After a failure, connect again and go on after the last event."""
     failures = 0
     while failures < MOST_FAILURES:
         try:
