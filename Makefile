@@ -38,12 +38,13 @@ unexport PYTHONDONTWRITEBYTECODE
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help demo studio test test-fast test-compiled test-pure test-peers test-long test-all check coverage mutation fuzz bench bench-check docs
+.PHONY: help demo demo-relay studio test test-fast test-compiled test-pure test-peers test-long test-all check coverage mutation fuzz bench bench-check docs
 .PHONY: test-sanitized lock dist dist-check test-dist sbom clean
 
 help:
 	@echo "make demo           watch a recorded answer grow, then see when each field became usable"
 	@echo "make studio         the same and more in the browser"
+	@echo "make demo-relay     a chat whose answers survive the kill of their worker"
 	@echo "make test           the tests, on the compiled build and on the plain sources"
 	@echo "make test-fast      the tests of the core, on one build, in less than a minute; compiles nothing"
 	@echo "make test-compiled  the tests, on the compiled build"
@@ -125,6 +126,9 @@ endef
 demo: $(STAMP_INSTALLED) $(STAMP_GROUP)cli
 	@$(BIN)/unspool watch sample:trip
 	@$(BIN)/unspool profile --depth 1 sample:trip
+
+demo-relay: $(STAMP_INSTALLED) $(STAMP_GROUP)demo
+	@$(BIN)/python examples/chat_app $(ARGS)
 
 studio: $(STAMP_INSTALLED) $(STAMP_GROUP)studio
 	@$(BIN)/unspool studio $(ARGS)
@@ -262,7 +266,7 @@ sbom: dist
 	@rm -rf $(VENV)/sbom
 	@$(BIN)/python -m venv --without-pip $(VENV)/sbom
 	@wheel=$$(echo dist/*.whl) && $(BIN)/python -m pip -qq --python $(VENV)/sbom/bin/python install \
-	    "unspool[pydantic,msgspec,jsonschema,cli,studio] @ file://$(CURDIR)/$$wheel"
+	    "unspool[pydantic,msgspec,jsonschema,cli,studio,redis,relay] @ file://$(CURDIR)/$$wheel"
 	@$(RELEASE)/bin/cyclonedx-py environment --output-reproducible --pyproject pyproject.toml \
 	    --output-file dist/sbom.json $(VENV)/sbom/bin/python
 	@echo "The bill of materials is dist/sbom.json"

@@ -1,8 +1,9 @@
 """Streams that survive: a log of entries, publishers that write it, and followers that fold it.
 
-Import from here::
+Import from here, and what needs Starlette from `unspool.relay.web`::
 
     from unspool.relay import Messages, Relay
+    from unspool.relay.web import browser_client
 """
 
 from ._folds import Document, Fold, JSONText, JSONTextState, Messages, Recorder

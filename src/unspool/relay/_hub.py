@@ -43,12 +43,12 @@ class _News(Generic[S]):
 
     __slots__ = ("cursor", "frames", "state")
 
-    def __init__(self, cursor: Cursor, state: S) -> None:
+    def __init__(self, cursor: Cursor, state: S, frames: dict[str, Any] | None = None) -> None:
         self.cursor: Final = cursor
         """The cursor of the last entry that the state includes: a follower goes on behind it with ``after=``."""
         self.state: Final = state
         """The state of the fold after that entry."""
-        self.frames: Final[dict[str, bytes]] = {}
+        self.frames: Final[dict[str, Any]] = {} if frames is None else frames
         """A place for encoded forms, by the name of a wire, so that each is made once for all followers."""
 
     def __repr__(self) -> str:
@@ -65,8 +65,8 @@ class Snapshot(_News[S]):
 
     __slots__ = ("reason",)
 
-    def __init__(self, cursor: Cursor, state: S, reason: SnapshotReason) -> None:
-        super().__init__(cursor, state)
+    def __init__(self, cursor: Cursor, state: S, reason: SnapshotReason, frames: dict[str, Any] | None = None) -> None:
+        super().__init__(cursor, state, frames)
         self.reason: Final[SnapshotReason] = reason
 
 
@@ -98,18 +98,20 @@ class Stalled(_News[S]):
 
 @final
 class End(_News[S]):
-    """The stream has ended; nothing follows. The state `before` the last entry, and after it.
+    """The stream has ended; nothing follows. The state `before` the last entry, its `items`, and the state after.
 
-    Behind a snapshot of the final state, both are that state. `detail` is the rest of what the last entry says: "reason"
-    of a cancellation, "error" with the name of an exception.
+    Behind a snapshot of the final state, both are that state. `detail` is the rest of what the last entry says:
+    "reason" of a cancellation, "error" with the name of an exception.
     """
 
-    __slots__ = ("before", "detail", "entry", "status")
+    __slots__ = ("before", "detail", "entry", "items", "status")
 
-    def __init__(self, before: S, state: S, entry: LogEntry) -> None:
+    def __init__(self, before: S, state: S, entry: LogEntry, items: list[Any]) -> None:
         super().__init__(entry.cursor, state)
         self.before: Final = before
         self.entry: Final = entry
+        self.items: Final = items
+        """The last items of the fold, which lead from `before` to `state`; none behind a snapshot."""
         self.status: Final[EndStatus] = entry.content["status"]
         rest = {name: value for name, value in entry.content.items() if name not in {"status", "x", "p"}}
         self.detail: Final[dict[str, Any]] = rest
@@ -126,7 +128,7 @@ def _advance(replay: Replay[S], entry: LogEntry) -> News[S] | None:
     if not has_begun:
         return Snapshot(replay.cursor, replay.state, "start")
     if entry.kind == END:
-        return End(before, replay.state, entry)
+        return End(before, replay.state, entry, entry.content.get("x", []))
     if entry.kind == CLAIM and entry.content.get("how") != "resume" and not (was_fresh and replay.is_fresh):
         return Snapshot(replay.cursor, replay.state, "restart")
     return Update(replay.cursor, before, replay.state, entry)
@@ -205,6 +207,7 @@ class Hub(Generic[S]):
         self._window: _Window[S] = _Window(settings.window, settings.window_bytes)
         self._end: End[S] | None = None
         self._stall: Stalled[S] | None = None
+        self._shared: tuple[Cursor, dict[str, Any]] | None = None  # the frames of the last snapshot
         self._news = asyncio.Event()
         self._missing_leases = 0
         self._leaving: asyncio.TimerHandle | None = None
@@ -254,7 +257,10 @@ class Hub(Generic[S]):
     def snapshot(self, reason: SnapshotReason) -> list[News[S]]:
         """Return the state as it is now, with the end or the stall that belongs to it."""
         self._metrics.add(f"snapshots.{reason}")
-        steps: list[News[S]] = [Snapshot(self._replay.cursor, self._replay.state, reason)]
+        cursor = self._replay.cursor
+        if self._shared is None or self._shared[0] != cursor:
+            self._shared = cursor, {}
+        steps: list[News[S]] = [Snapshot(cursor, self._replay.state, reason, self._shared[1])]
         last = self._end or self._stall
         return steps if last is None else [*steps, last]
 
@@ -361,7 +367,7 @@ class Hub(Generic[S]):
         if not old.has_begun:
             self._metrics.add("resyncs.start")
             self._window = window
-            self._end = None if replay.end is None else End(replay.state, replay.state, replay.end)
+            self._end = None if replay.end is None else End(replay.state, replay.state, replay.end, [])
             self.is_absent = False
             self._wake()
             return
@@ -370,7 +376,7 @@ class Hub(Generic[S]):
         self._metrics.add(f"snapshots.{reason}")
         self._show(Snapshot(replay.cursor, replay.state, reason))
         if replay.end is not None:
-            self._show(End(replay.state, replay.state, replay.end))
+            self._show(End(replay.state, replay.state, replay.end, []))
 
     async def _read_all(self) -> tuple[Replay[S], _Window[S]]:
         """Fold the whole log."""
@@ -461,12 +467,11 @@ class Follower(Generic[S]):
             await self.aclose()
         return step
 
-    async def _next(self) -> News[S]:
+    async def place(self) -> News[S] | None:
+        """Wait for the stream. Return the step behind which this follower goes on; None if it begins with a snapshot."""
         hub = self._hub
-        while True:
-            if self._waiting:
-                return self._waiting.popleft()
-            if self._number is None:
+        try:
+            while self._number is None:
                 if hub.is_ready:
                     self._number, found = hub.begin(self._after)
                     self._waiting.extend(found)
@@ -474,7 +479,21 @@ class Follower(Generic[S]):
                     await self._wait_for_hub()
                 else:
                     raise hub.failure
-            elif self._number < hub.last:
+        except (RelayError, StateError):
+            await self.aclose()
+            raise
+        is_new = bool(self._waiting) and isinstance(self._waiting[0], Snapshot)
+        return None if is_new else hub.step_after(self._number - 1)
+
+    async def _next(self) -> News[S]:
+        hub = self._hub
+        if self._number is None:
+            await self.place()
+        assert self._number is not None
+        while True:
+            if self._waiting:
+                return self._waiting.popleft()
+            if self._number < hub.last:
                 step = hub.step_after(self._number)
                 if step is not None:
                     self._number += 1

@@ -31,9 +31,13 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from ..llm import MessageState
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from ..llm import Encoder, MessageState
     from ._folds import Fold
     from ._log import EndStatus, RelayLog
+    from .web import Authorize, SSESettings
 
 __all__ = ["Relay", "StreamStatus"]
 
@@ -250,6 +254,33 @@ class Relay:
             self._hubs[key] = known = hub, fold  # the fold is kept, so that its id stays its own
         cursor = after if isinstance(after, Cursor) else Cursor.parse(after)
         return Follower(known[0], cursor, wait)
+
+    def sse(
+        self,
+        name: str,
+        request: Request,
+        *,
+        authorize: Authorize,
+        wire: str | Callable[[], Encoder] = "patch",
+        fold: Fold[Any] | None = None,
+        client: str | None = None,
+        settings: SSESettings | None = None,
+    ) -> Response:
+        """Return a response that follows the stream as server-sent events, for Starlette and FastAPI.
+
+        `authorize` is the check of the application: it gets the request and the name, and tells whether this client may
+        see this stream. It may be async. Anything but True is answered with status 403, before the stream is looked at.
+
+        `wire` is "patch" for the browser client of this package, "vercel-ui", "vercel-ui-7", "ag-ui" or "openai-chat",
+        or a function that makes the `Encoder` of a connection. `client` names the client for the limit
+        `SSESettings.per_client`. See `follow` for `fold`.
+        """
+        from .web import SSESettings, StreamResponse
+
+        chosen = SSESettings() if settings is None else settings
+        return StreamResponse(
+            self, name, request, authorize=authorize, wire=wire, fold=fold, client=client, settings=chosen
+        )
 
     async def status(self, name: str) -> StreamStatus:
         """Return what is known of a stream. Raise `GoneError` if there is none."""
