@@ -191,7 +191,7 @@ class Hub(Generic[S]):
         self.name: Final = name
         self.followers = 0
         """The number of followers."""
-        self.failure: RelayError | StateError | None = None
+        self.failure: Exception | None = None
         """Why the hub cannot go on."""
         self.is_absent = False
         """The stream was not there when the hub looked."""
@@ -300,7 +300,10 @@ class Hub(Generic[S]):
             try:
                 await self._read()
                 return
-            except LogError:
+            except LogError as error:
+                if not self._replay.has_begun:
+                    self._fail(error)
+                    return
                 now = self._loop.time()
                 last = self._last_contact
                 if down_since < last:
@@ -309,7 +312,7 @@ class Hub(Generic[S]):
                     self._show_stall(now - last)
                 await asyncio.sleep(wait)
                 wait = min(2 * wait, RETRY_MOST)
-            except (RelayError, StateError) as error:
+            except Exception as error:  # noqa: BLE001 - the followers raise it
                 self._fail(error)
                 return
 
@@ -427,7 +430,7 @@ class Hub(Generic[S]):
         self._news.set()
         self._news = asyncio.Event()
 
-    def _fail(self, error: RelayError | StateError) -> None:
+    def _fail(self, error: Exception) -> None:
         self.failure = error
         self._wake()
 
