@@ -3,7 +3,8 @@
     python -m tests.support.relay_fleet worker URL FOLDER NUMBER FIRST LAST PIECES
     python -m tests.support.relay_fleet follower URL FOLDER NUMBER FIRST LAST PIECES
 
-A worker publishes its streams, a few hundred at a time, and takes over those that its killed predecessor left. A process of followers reads each stream of its range to the end, and writes a verdict for each.
+A worker publishes its streams, a few hundred at a time, and takes over those that its killed predecessor left. A
+process of followers reads each stream of its range to the end, and writes a verdict for each.
 """
 
 from __future__ import annotations

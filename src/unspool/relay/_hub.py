@@ -463,7 +463,7 @@ class Follower(Generic[S]):
             raise StopAsyncIteration
         try:
             step = await self._next()
-        except (RelayError, StateError):
+        except Exception:
             await self.aclose()
             raise
         if isinstance(step, End):
@@ -471,7 +471,7 @@ class Follower(Generic[S]):
         return step
 
     async def place(self) -> News[S] | None:
-        """Wait for the stream. Return the step behind which this follower goes on; None if it begins with a snapshot."""
+        """Wait for the stream. Return the step that this follower goes on behind; None if it begins with a snapshot."""
         hub = self._hub
         try:
             while self._number is None:
@@ -482,7 +482,7 @@ class Follower(Generic[S]):
                     await self._wait_for_hub()
                 else:
                     raise hub.failure
-        except (RelayError, StateError):
+        except Exception:
             await self.aclose()
             raise
         is_new = bool(self._waiting) and isinstance(self._waiting[0], Snapshot)
