@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar, final
 
 from .._errors import StateError
-from ._log import CLAIM, END, Cursor, FullError, GoneError, LogError, RelayError
+from ._log import CLAIM, END, Cursor, FullError, GoneError, LogError
 from ._replay import Replay
 
 if TYPE_CHECKING:
