@@ -38,7 +38,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help demo demo-relay studio test test-fast test-compiled test-pure test-peers test-long test-all check coverage mutation fuzz bench bench-check docs
+.PHONY: help demo demo-relay studio test test-fast test-compiled test-pure test-peers test-long test-chaos test-fleet test-all check coverage mutation fuzz bench bench-check docs
 .PHONY: test-sanitized lock dist dist-check test-dist sbom clean
 
 help:
@@ -51,6 +51,8 @@ help:
 	@echo "make test-pure      the tests, on the plain sources"
 	@echo "make test-peers     the tests that compare with exact versions of other libraries, on both builds"
 	@echo "make test-long      all tests with many more examples, and the tests that take minutes"
+	@echo "make test-chaos     kill workers, followers and Redis at random, and see that nothing is lost (15 minutes)"
+	@echo "make test-fleet     10,000 streams over four worker processes, with a kill every second"
 	@echo "make test-all       both builds on every Python from 3.11 up that is found (nox)"
 	@echo "make check          ruff, mypy, basedpyright"
 	@echo "make coverage       branch coverage; the core must have all of it"
@@ -186,6 +188,12 @@ test-long: $(STAMP_INSTALLED) $(TESTING) $(PEERS)
 	@$(IF_COMPILED); then expect=compiled; else expect=pure; fi; \
 	echo "== Long tests: the installed package ($$expect)"; \
 	HYPOTHESIS_PROFILE=long UNSPOOL_EXPECT=$$expect $(PYTEST) -m "long or not long" $(ARGS)
+
+test-chaos: $(STAMP_INSTALLED) $(TESTING)
+	@$(BIN)/python -m pytest -q -rA -n 2 -m long tests/relay/test_chaos.py $(ARGS)
+
+test-fleet: $(STAMP_INSTALLED) $(TESTING)
+	@$(BIN)/python -m pytest -q -s -m long tests/relay/test_fleet.py $(ARGS)
 
 test-all: $(STAMP_GROUP)nox
 	@$(BIN)/nox $(ARGS)

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from asyncio.subprocess import Process
 
 FOLD: Any = JSONText()
-LEASE = 0.6
-PATIENCE = 150.0
+LEASE = 2.0
+PATIENCE = 300.0
 
 
 def piece(number: int, items: int) -> str:
@@ -155,7 +155,7 @@ class Chaos:
         self.mode = mode
         self.rng = random.Random(seed)
         self.folder = folder
-        self.items, self.streams, self.followers = 900, 2, 3
+        self.items, self.streams, self.followers = 400, 2, 3
         fsync = "everysec" if mode == "torn" else "always"
         self.server = RedisServer("--appendonly", "yes", "--appendfsync", fsync, "--aof-load-truncated", "yes")
         self.proxy = Proxy(self.server.port)

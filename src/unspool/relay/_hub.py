@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar, final
 
 from .._errors import StateError
-from ._log import CLAIM, END, Cursor, FullError, GoneError, LogError, RelayError
+from ._log import CLAIM, END, Cursor, FullError, GoneError, LogError
 from ._replay import Replay
 
 if TYPE_CHECKING:
@@ -65,9 +65,7 @@ class Snapshot(_News[S]):
 
     __slots__ = ("reason",)
 
-    def __init__(
-        self, cursor: Cursor, state: S, reason: SnapshotReason, frames: dict[str, Any] | None = None
-    ) -> None:
+    def __init__(self, cursor: Cursor, state: S, reason: SnapshotReason, frames: dict[str, Any] | None = None) -> None:
         super().__init__(cursor, state, frames)
         self.reason: Final[SnapshotReason] = reason
 
@@ -100,18 +98,20 @@ class Stalled(_News[S]):
 
 @final
 class End(_News[S]):
-    """The stream has ended; nothing follows. The state `before` the last entry, and after it.
+    """The stream has ended; nothing follows. The state `before` the last entry, its `items`, and the state after.
 
     Behind a snapshot of the final state, both are that state. `detail` is the rest of what the last entry says:
     "reason" of a cancellation, "error" with the name of an exception.
     """
 
-    __slots__ = ("before", "detail", "entry", "status")
+    __slots__ = ("before", "detail", "entry", "items", "status")
 
-    def __init__(self, before: S, state: S, entry: LogEntry) -> None:
+    def __init__(self, before: S, state: S, entry: LogEntry, items: list[Any]) -> None:
         super().__init__(entry.cursor, state)
         self.before: Final = before
         self.entry: Final = entry
+        self.items: Final = items
+        """The last items of the fold, which lead from `before` to `state`; none behind a snapshot."""
         self.status: Final[EndStatus] = entry.content["status"]
         rest = {name: value for name, value in entry.content.items() if name not in {"status", "x", "p"}}
         self.detail: Final[dict[str, Any]] = rest
@@ -128,7 +128,7 @@ def _advance(replay: Replay[S], entry: LogEntry) -> News[S] | None:
     if not has_begun:
         return Snapshot(replay.cursor, replay.state, "start")
     if entry.kind == END:
-        return End(before, replay.state, entry)
+        return End(before, replay.state, entry, entry.content.get("x", []))
     if entry.kind == CLAIM and entry.content.get("how") != "resume" and not (was_fresh and replay.is_fresh):
         return Snapshot(replay.cursor, replay.state, "restart")
     return Update(replay.cursor, before, replay.state, entry)
@@ -191,7 +191,7 @@ class Hub(Generic[S]):
         self.name: Final = name
         self.followers = 0
         """The number of followers."""
-        self.failure: RelayError | StateError | None = None
+        self.failure: Exception | None = None
         """Why the hub cannot go on."""
         self.is_absent = False
         """The stream was not there when the hub looked."""
@@ -300,7 +300,10 @@ class Hub(Generic[S]):
             try:
                 await self._read()
                 return
-            except LogError:
+            except LogError as error:
+                if not self._replay.has_begun:
+                    self._fail(error)
+                    return
                 now = self._loop.time()
                 last = self._last_contact
                 if down_since < last:
@@ -309,7 +312,7 @@ class Hub(Generic[S]):
                     self._show_stall(now - last)
                 await asyncio.sleep(wait)
                 wait = min(2 * wait, RETRY_MOST)
-            except (RelayError, StateError) as error:
+            except Exception as error:  # noqa: BLE001 - the followers raise it
                 self._fail(error)
                 return
 
@@ -367,7 +370,7 @@ class Hub(Generic[S]):
         if not old.has_begun:
             self._metrics.add("resyncs.start")
             self._window = window
-            self._end = None if replay.end is None else End(replay.state, replay.state, replay.end)
+            self._end = None if replay.end is None else End(replay.state, replay.state, replay.end, [])
             self.is_absent = False
             self._wake()
             return
@@ -376,7 +379,7 @@ class Hub(Generic[S]):
         self._metrics.add(f"snapshots.{reason}")
         self._show(Snapshot(replay.cursor, replay.state, reason))
         if replay.end is not None:
-            self._show(End(replay.state, replay.state, replay.end))
+            self._show(End(replay.state, replay.state, replay.end, []))
 
     async def _read_all(self) -> tuple[Replay[S], _Window[S]]:
         """Fold the whole log."""
@@ -427,7 +430,7 @@ class Hub(Generic[S]):
         self._news.set()
         self._news = asyncio.Event()
 
-    def _fail(self, error: RelayError | StateError) -> None:
+    def _fail(self, error: Exception) -> None:
         self.failure = error
         self._wake()
 
@@ -460,7 +463,7 @@ class Follower(Generic[S]):
             raise StopAsyncIteration
         try:
             step = await self._next()
-        except (RelayError, StateError):
+        except Exception:
             await self.aclose()
             raise
         if isinstance(step, End):
@@ -468,7 +471,7 @@ class Follower(Generic[S]):
         return step
 
     async def place(self) -> News[S] | None:
-        """Wait for the stream. Return the step behind which this follower goes on; None if a snapshot comes first."""
+        """Wait for the stream. Return the step that this follower goes on behind; None if it begins with a snapshot."""
         hub = self._hub
         try:
             while self._number is None:
@@ -479,7 +482,7 @@ class Follower(Generic[S]):
                     await self._wait_for_hub()
                 else:
                     raise hub.failure
-        except (RelayError, StateError):
+        except Exception:
             await self.aclose()
             raise
         is_new = bool(self._waiting) and isinstance(self._waiting[0], Snapshot)

@@ -216,6 +216,9 @@ class Publisher(Generic[S]):
                 await self._release()
             elif failure is None or isinstance(failure, CancelError):
                 await self._finish(error, failure)
+            elif isinstance(failure, FullError):
+                self._recorder.drain()  # the entry that was refused
+                await self._finish(failure, failure)
             elif isinstance(failure, FencedError):
                 failure = await self._reason_of(failure)
         finally:
@@ -361,7 +364,7 @@ class Publisher(Generic[S]):
                 except RelayError as failure:
                     self._interrupt(failure)
                     return
-            except RelayError as error:
+            except Exception as error:  # noqa: BLE001 - the block raises it
                 self._interrupt(error)
                 return
             else:
@@ -379,7 +382,7 @@ class Publisher(Generic[S]):
             self._urgent.clear()
             try:
                 await self._append_pending()
-            except RelayError as error:
+            except Exception as error:  # noqa: BLE001 - the block raises it
                 self._interrupt(error)
                 return
 
@@ -436,7 +439,6 @@ class Publisher(Generic[S]):
         """Append an entry. If the log has forgotten entries before it, append those again."""
         keep = self._settings.retention if kind == END else None
         at = Cursor(self._tail + 1, self._epoch)
-        self._keep(at, kind, data)
         started = time.perf_counter()
         waiting = deque([(at, kind, data)])
         while waiting:
@@ -445,8 +447,8 @@ class Publisher(Generic[S]):
                 answer = await self._log.append(self.name, place, kind_there, data_there, keep=keep)
             except GapError as gap:
                 self._metrics.add("gaps")
-                again = [entry for entry in self._kept if entry[0].offset > gap.tail]
-                if not again or again[0][0].offset != gap.tail + 1:
+                again = [*[entry for entry in self._kept if entry[0].offset > gap.tail], (at, kind, data)]
+                if again[0][0].offset != gap.tail + 1:
                     await self._restore(gap, state, content, kind)
                     return
                 waiting = deque(again)
@@ -456,6 +458,7 @@ class Publisher(Generic[S]):
                 return
             waiting.popleft()
             self._notice(answer.cancel)
+        self._keep(at, kind, data)
         self._tail = at.offset
         self._since += len(data)
         self._metrics.add("appends")

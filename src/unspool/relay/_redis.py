@@ -63,7 +63,8 @@ NUDGE_AGAIN: Final = 0.02
 PASSING: Final = (
     *("LOADING", "READONLY", "MISCONF", "OOM", "BUSY", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "NOREPLICAS"),
 )
-"""The errors of a server that may be gone in a moment."""
+PASSING_CLASSES: Final = {"ReadOnlyError", "OutOfMemoryError", "TryAgainError", "ClusterDownError", "MasterDownError"}
+"""The errors of a server that may be gone in a moment: their codes, and their classes."""
 
 HEAD: Final = """
 local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
@@ -302,7 +303,7 @@ class RedisLog:
                 failure = next((answer for answer in answers if isinstance(answer, Exception)), None)
                 if failure is None:
                     return answers
-                if not str(failure).startswith(PASSING):
+                if not _is_passing(failure):
                     raise LogError(name) from failure
             except (*_failures(), OSError, TimeoutError) as error:
                 failure = error
@@ -330,6 +331,15 @@ def _failures() -> tuple[type[Exception], ...]:
     from redis.exceptions import TimeoutError as TimedOut
 
     return Unconnected, TimedOut
+
+
+def _is_passing(failure: Exception) -> bool:
+    """Tell whether a server may answer otherwise in a moment. redis-py cuts the code off some errors."""
+    return (
+        isinstance(failure, _failures())
+        or type(failure).__name__ in PASSING_CLASSES
+        or str(failure).startswith(PASSING)
+    )
 
 
 def _is_unknown_script(error: BaseException | None) -> bool:

@@ -119,8 +119,7 @@ def frame_of(wire: RelayWire, news: News[Any]) -> bytes:
         case Update():
             return wire.step(news.cursor, news.state, news.entry.content.get("x", []), False, news.frames)
         case End():
-            items = [] if news.before is news.state else news.entry.content.get("x", [])
-            last = wire.step(news.cursor, news.state, items, True, news.frames)
+            last = wire.step(news.cursor, news.state, news.items, True, news.frames)
             return last + wire.end(news.cursor, {"status": news.status, **news.detail})
         case Stalled():
             return wire.stalled()
