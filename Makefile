@@ -19,7 +19,8 @@ SECONDS ?= 60
 
 WITHOUT_PEERS := --ignore=tests/peers
 
-SOURCES := $(shell find src build_tools -type f -not -name '*.pyc') setup.py pyproject.toml
+# What the compiled package is made of.
+SOURCES := $(shell find src -type f -not -name '*.pyc') $(wildcard build_tools/*.py) setup.py pyproject.toml
 
 # The tests of the core that need no package but the test runner.
 FAST := $(filter-out tests/test_fuzz.py tests/test_public.py,$(wildcard tests/test_*.py))
@@ -38,13 +39,14 @@ unexport PYTHONDONTWRITEBYTECODE
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help demo demo-relay studio test test-fast test-compiled test-pure test-peers test-long test-chaos test-fleet test-all check coverage mutation fuzz bench bench-check docs
+.PHONY: help demo demo-relay studio pictures install test test-fast test-compiled test-pure test-peers test-long test-chaos test-fleet test-all check coverage mutation fuzz bench bench-check docs
 .PHONY: test-sanitized lock dist dist-check test-dist sbom clean
 
 help:
-	@echo "make demo           watch a recorded answer grow, then see when each field became usable"
-	@echo "make studio         the same and more in the browser"
-	@echo "make demo-relay     a chat whose answers survive the kill of their worker"
+	@echo "make demo           watch a recorded answer grow, then see when each field became usable; compiles nothing"
+	@echo "make studio         the same and more in the browser; compiles nothing"
+	@echo "make demo-relay     a chat whose answers survive the kill of their worker; compiles nothing"
+	@echo "make install        compile the package and install it into .venv; one to three minutes"
 	@echo "make test           the tests, on the compiled build and on the plain sources"
 	@echo "make test-fast      the tests of the core, on one build, in less than a minute; compiles nothing"
 	@echo "make test-compiled  the tests, on the compiled build"
@@ -61,6 +63,7 @@ help:
 	@echo "make bench          the benchmarks, next to the peers"
 	@echo "make bench-check    the same; fails where a goal is missed"
 	@echo "make docs           the documentation, into site/"
+	@echo "make pictures       the pictures of the README and the documentation, from real runs, into docs/pictures/"
 	@echo "make test-sanitized the tests of the core on a build with the address and undefined-behaviour sanitizers"
 	@echo "make dist           the published files, into dist/, built with locked tools"
 	@echo "make dist-check     build them twice, in two folders, and compare"
@@ -72,6 +75,7 @@ help:
 # ---- the environment: a stamp for each thing that is in it ------------------------------------------
 
 STAMP_PYTHON    := $(VENV)/.stamp-python
+STAMP_PIP       := $(VENV)/.stamp-pip
 STAMP_GROUP     := $(VENV)/.stamp-group-
 TESTING         := $(STAMP_GROUP)test
 PEERS           := $(STAMP_GROUP)peers $(STAMP_GROUP)instructor $(STAMP_GROUP)litellm
@@ -82,7 +86,7 @@ $(STAMP_PYTHON):
 	@for python in $(PYTHON); do \
 	    if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
 	        echo "Creating $(VENV) with $$($$python --version)"; \
-	        $$python -m venv --clear $(VENV) && $(PIP) install --upgrade 'pip>=25.1' && touch $@; \
+	        $$python -m venv --clear $(VENV) && touch $@; \
 	        exit; \
 	    fi; \
 	done; \
@@ -90,28 +94,41 @@ $(STAMP_PYTHON):
 	echo "Name one yourself: make PYTHON=/path/to/python ..."; \
 	exit 1
 
+# Older ones know no groups.
+$(STAMP_PIP): | $(STAMP_PYTHON)
+	@$(PIP) install --upgrade 'pip>=25.1'
+	@touch $@
+
+# What `make demo` needs, as fast as possible: with the pip that is there, and without compiling what is not imported.
+CLI = import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["cli"])
+$(STAMP_GROUP)cli: pyproject.toml | $(STAMP_PYTHON)
+	@echo "Installing what the command needs (rich, typer)"
+	@$(PIP) install --no-compile $$($(BIN)/python -c '$(CLI)')
+	@touch $@
+
 # The groups that are installed without their dependencies; see pyproject.toml.
-$(STAMP_GROUP)instructor: pyproject.toml | $(STAMP_PYTHON)
+$(STAMP_GROUP)instructor: pyproject.toml | $(STAMP_PIP)
 	@echo "Installing instructor"
 	@$(PIP) install --no-deps --group instructor
 	@touch $@
 
-$(STAMP_GROUP)litellm: pyproject.toml | $(STAMP_PYTHON)
+$(STAMP_GROUP)litellm: pyproject.toml | $(STAMP_PIP)
 	@echo "Installing litellm, in a folder of its own"
 	@rm -rf $(VENV)/litellm
 	@$(PIP) install --no-deps --target $(VENV)/litellm --group litellm
 	@touch $@
 
-$(STAMP_GROUP)%: pyproject.toml | $(STAMP_PYTHON)
+$(STAMP_GROUP)%: pyproject.toml | $(STAMP_PIP)
 	@echo "Installing the packages of '$*'"
 	@$(PIP) install --group $*
 	@touch $@
 
 # build/ is removed first: files that an earlier build left there would be installed, too.
-$(STAMP_INSTALLED): $(SOURCES) | $(STAMP_PYTHON)
-	@echo "Installing unspool (compiling it takes a minute or two)"
+$(STAMP_INSTALLED): $(SOURCES) | $(STAMP_PIP)
+	@echo "Installing unspool into $(VENV): compiling its hot modules to C takes one to three minutes"
 	@rm -rf build $(VENV)/.stamp-installed-*
-	@$(PIP) install --no-deps --force-reinstall .
+	@begin=$$(date +%s); $(PIP) install --no-deps --force-reinstall . && \
+	    echo "Installed after $$(($$(date +%s) - begin)) seconds; the next run compiles only if the sources have changed"
 	@touch $@
 
 # True when the installed package is the compiled one; a package that cannot be imported stops make.
@@ -125,15 +142,20 @@ endef
 
 # ---- the commands of the README ---------------------------------------------------------------------
 
-demo: $(STAMP_INSTALLED) $(STAMP_GROUP)cli
-	@$(BIN)/unspool watch sample:trip
-	@$(BIN)/unspool profile --depth 1 sample:trip
+# Both run the plain sources: a first look should not wait for a compiler.
+PLAIN := PYTHONPATH=$(CURDIR)/src $(BIN)/python -m unspool
 
-demo-relay: $(STAMP_INSTALLED) $(STAMP_GROUP)demo
-	@$(BIN)/python examples/chat_app $(ARGS)
+demo: $(STAMP_GROUP)cli
+	@$(PLAIN) watch sample:trip
+	@$(PLAIN) profile --depth 1 sample:trip
 
-studio: $(STAMP_INSTALLED) $(STAMP_GROUP)studio
-	@$(BIN)/unspool studio $(ARGS)
+studio: $(STAMP_GROUP)studio
+	@$(PLAIN) studio $(ARGS)
+
+demo-relay: $(STAMP_GROUP)demo
+	@PYTHONPATH=$(CURDIR)/src $(BIN)/python examples/chat_app $(ARGS)
+
+install: $(STAMP_INSTALLED)
 
 # Both builds run the same tests, with few random examples, so that it takes a few minutes. The second run has even fewer
 # examples and leaves out the code that is never compiled (the marker `either`). .ci/run tries more, and runs those, too.
@@ -224,6 +246,9 @@ bench: $(STAMP_INSTALLED) $(BENCHING)
 
 bench-check: $(STAMP_INSTALLED) $(BENCHING)
 	@$(BIN)/python -m bench --check $(ARGS)
+
+pictures: $(TESTING)
+	@PYTHONPATH=$(CURDIR)/src $(BIN)/python -m build_tools.pictures
 
 docs: $(STAMP_GROUP)docs
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs --quiet build --strict

@@ -22,6 +22,7 @@ from setuptools.command.build_ext import build_ext
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # isolated builds leave this folder out
 
 from build_tools.generated_c import edit_file
+from build_tools.readme import for_index, repository
 from build_tools.source_archive import ReproducibleSdist
 
 if TYPE_CHECKING:
@@ -92,4 +93,12 @@ if __name__ == "__main__":
     Path("build").mkdir(exist_ok=True)
     options = {"egg_info": {"egg_base": "build"}}
     commands = {"build_ext": OptionalBuildExt, "sdist": ReproducibleSdist}
-    setup(ext_modules=extensions(), cmdclass=commands, options=options)
+    place = repository()
+    setup(
+        ext_modules=extensions(),
+        cmdclass=commands,
+        options=options,
+        long_description=for_index(Path("README.md").read_text(encoding="utf-8"), place),
+        long_description_content_type="text/markdown",
+        project_urls={} if place is None else {"Source": place.address},
+    )

@@ -14,10 +14,10 @@ The files, in the order in which they build on one another::
     rows_snapshots.py  the rows about snapshots
     rows_typed.py   the rows about typed values
     rows_messages.py  the rows about messages
+    rows_encoders.py  the rows about encoders
     goals.py        the goal of each row
     pure.py         the uncompiled build, in a child process that takes its turn among the others
     race.py         runs a row
     machine.py      the processor and the versions
-    report.py       the table, results.json, docs/benchmarks.md
-    plot.py         results.svg
+    report.py       the table, results.json, docs/benchmarks.md; build_tools/pictures draws the plots
 """

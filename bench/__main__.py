@@ -11,7 +11,6 @@ from typing import Final
 
 from .goals import Build
 from .machine import facts
-from .plot import draw
 from .pure import PureChild, serve
 from .race import all_rows, run
 from .report import as_json, as_markdown, as_text, misses, replace_between_markers
@@ -47,9 +46,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(as_text(outcomes))
     if not options.rows and not options.quick:  # the files always hold a complete, precise run
         (_HERE / "results.json").write_text(as_json(outcomes, facts()), encoding="utf-8")
-        (_HERE / "results.svg").write_text(draw(outcomes, standalone=True), encoding="utf-8")
+        print("bench/results.json has the figures; `make pictures` draws the plots")
     if options.write_docs:
-        replace_between_markers(_PAGE, as_markdown(outcomes, facts(), draw(outcomes, standalone=False)))
+        replace_between_markers(_PAGE, as_markdown(outcomes, facts()))
     missed = misses(outcomes)
     if options.check and missed:
         print("missed goals that do not depend on the machine:", *missed, sep="\n  ")

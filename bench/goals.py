@@ -87,8 +87,9 @@ GOALS: Final[Mapping[str, Sequence[Goal]]] = {
     "snapshots/10 KB": (Goal("compiled", ahead={"json.loads": 1 / 1.6}),),
     "snapshots/100 KB": (Goal("compiled", ahead={"json.loads": 1 / 1.6}), Goal("pure", ahead={"json.loads": 1 / 1.6})),
     "snapshots/memory": _both(8),
-    "typed/itinerary 10 KB": (_compiled(2.5, **{"instructor": 50, "pydantic-ai": 50}),),
-    "typed/itinerary 100 KB": (_compiled(2.5, **{"instructor": 50, "pydantic-ai": 50}),),
+    "typed/itinerary 0.5 KB": (_compiled(pydantic=1),),
+    "typed/itinerary 10 KB": (_compiled(2.0, **{"instructor": 50, "pydantic-ai": 50, "pydantic": 10}),),
+    "typed/itinerary 100 KB": (_compiled(2.0, **{"instructor": 50, "pydantic-ai": 50}),),
     "typed/doubling/*": _both(LIMIT),
     "messages/openai-chat 10 KB": (_compiled(2.0, 10),),
     "messages/openai-chat 100 KB": (_compiled(2.0, 10),),
@@ -100,6 +101,12 @@ GOALS: Final[Mapping[str, Sequence[Goal]]] = {
     "repair/50 KB string": (_compiled(strict=0.334, **{"json-repair": 10}),),
     "repair/2,000 rows": (_compiled(strict=0.334, **{"json-repair": 10}),),
     "repair/doubling/*": _both(LIMIT),
+    "encoders/openai-chat": (_compiled(litellm=30),),
+    "encoders/openai-responses": (_compiled(litellm=30),),
+    "encoders/anthropic": (_compiled(litellm=30),),
+    "encoders/vercel-ui": (_compiled(litellm=30),),
+    "encoders/ag-ui": (_compiled(litellm=30),),
+    "encoders/doubling/*": _both(LIMIT),
 }
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from . import rows_events, rows_messages, rows_repair, rows_snapshots, rows_typed, rows_values
+from . import rows_encoders, rows_events, rows_messages, rows_repair, rows_snapshots, rows_typed, rows_values
 from .goals import EVERY_PEER, EVERY_PURE_PEER, Build, Goal, goals_for
 from .pure import PureChild
 from .rows import FLOOR, OURS, Row, UnavailableError
@@ -29,6 +29,7 @@ def all_rows(effort: Effort) -> Iterator[Row]:
     yield from rows_typed.rows(effort)
     yield from rows_messages.rows(effort)
     yield from rows_repair.rows(effort)
+    yield from rows_encoders.rows(effort)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,11 @@ __all__ = ["as_json", "as_markdown", "as_text", "misses", "replace_between_marke
 
 _HEAD: Final = ("work", "unit", "compiled", "pure", "floor", "best peer", "ratio", "goal", "")
 _FLOOR_IN_WORDS: Final = """\
-**The floor** is the least that a value after each fragment can cost. Values never change once they are handed out, so a
-parser has to read the fragment, copy each open container that the fragment changes, and join the open string with its
-new piece. The floor does only that, as plain C calls on the same document in the same run: the fragments go to a live
-parser that is not asked for its value; then there is one `dict.copy` or list slice per copied container, and one
-concatenation per piece of text. The floor uses the compiled build. The goal is to stay within 1.25 times of it."""
+**The floor** is the least that a value after each fragment can cost. A value never changes once you have it. So a parser
+has to read the fragment, copy each open container that the fragment changes, and join the open string with its new piece.
+The floor does only that, as plain C calls on the same document in the same run: it feeds the fragments to a live parser
+without asking for its value, and then makes one `dict.copy` or list slice per copied container and one concatenation per
+piece of text. The goal of the compiled build is to stay within 1.25 times the floor."""
 _START, _END = "<!-- bench:start -->", "<!-- bench:end -->"
 
 
@@ -32,13 +32,12 @@ def as_text(outcomes: Sequence[Outcome]) -> str:
     return "\n".join([*lines, "", *_remarks(outcomes)]).rstrip() + "\n"
 
 
-def as_markdown(outcomes: Sequence[Outcome], facts: dict[str, object], plot: str) -> str:
+def as_markdown(outcomes: Sequence[Outcome], facts: dict[str, object]) -> str:
     packages = facts["packages"]
     assert isinstance(packages, dict)
     versions = ", ".join(f"{name} {version}" for name, version in packages.items())
     parts = [
         f"Measured on: {in_one_line(facts)}; {versions}.",
-        f"<figure>\n{plot}</figure>" if plot else "",
         _markdown_table([_HEAD, *map(_cells, outcomes)]),
         _FLOOR_IN_WORDS,
         "\n".join(f"- {remark}" for remark in _remarks(outcomes)),

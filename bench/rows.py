@@ -88,7 +88,6 @@ class Row:
     unit: Unit
     contenders: Sequence[Contender]
     turns: int | None = None  # None: as many as the effort says
-    curve: tuple[str, int] | None = None  # the panel of the plot, and the document's size in characters
 
 
 def load(module: str) -> Any:

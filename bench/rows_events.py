@@ -28,12 +28,10 @@ from .timing import Effort, Measure, Reading, per_fragment, throughput
 
 __all__ = ["rows"]
 
-_CURVE: Final = "events with paths, fragments of 4 characters"
-
 
 def rows(effort: Effort) -> Iterator[Row]:
     for name, size in (("0.5 KB", 500), ("2 KB", 2_000), ("10 KB", 10_000), ("100 KB", 100_000)):
-        yield _small_fragments(f"itinerary {name}", partial(itinerary, size), effort, (_CURVE, size))
+        yield _small_fragments(f"itinerary {name}", partial(itinerary, size), effort)
     yield _small_fragments("50 KB string", partial(file_in_a_tool_call, 50_000), effort)
     yield _small_fragments("2,000 rows", partial(table, 2_000), effort)
     yield _large_fragments("itinerary 1 MB", partial(itinerary, 1_000_000), effort)
@@ -50,14 +48,12 @@ def rows(effort: Effort) -> Iterator[Row]:
     yield Row("import/foreign", "import, modules from elsewhere", MODULES, [Contender(OURS, _foreign_modules)], turns=1)
 
 
-def _small_fragments(
-    name: str, document: Callable[[], str], effort: Effort, curve: tuple[str, int] | None = None
-) -> Row:
+def _small_fragments(name: str, document: Callable[[], str], effort: Effort) -> Row:
     def measure(reader: EventReader) -> Measure:
         fragments = _fragments(reader, document(), 4)
         return per_fragment(lambda: reader.read(fragments), len(fragments), effort)
 
-    return Row(f"events/{name}", f"events, {name}", US_PER_FRAGMENT, _contenders(measure), curve=curve)
+    return Row(f"events/{name}", f"events, {name}", US_PER_FRAGMENT, _contenders(measure))
 
 
 def _large_fragments(name: str, document: Callable[[], str], effort: Effort) -> Row:

@@ -42,11 +42,14 @@ def rows(effort: Effort) -> Iterator[Row]:
 
     contender = Contender(OURS, partial(_measure, _resolved, partial(itinerary, 10_000), effort))
     yield Row("typed/states", "typed partial of each state, itinerary 10 KB", US_PER_FRAGMENT, [contender])
+    contender = Contender(OURS, partial(_measure, _changed, partial(itinerary, 10_000), effort))
+    yield Row("typed/changes", "changes and patches of a typed value, itinerary 10 KB", US_PER_FRAGMENT, [contender])
     contender = Contender(OURS, partial(_measure, _items, partial(table, 2_000), effort))
     yield Row("typed/items", "typed items, one by one, 2,000 rows", US_PER_FRAGMENT, [contender])
 
     for key, title, make, shape in (
         ("itinerary", "typed partial, doubled: itinerary", _iterated, itinerary),
+        ("changes", "typed changes, doubled: itinerary", _changed, itinerary),
         ("items", "typed items, doubled: rows", _items, lambda length: table(length // _ROW_OF_THE_TABLE)),
     ):
         contender = Contender(OURS, partial(_doubled, make, shape, effort))
@@ -136,6 +139,19 @@ def _iterated() -> Growing:
         value: object = None
         for trip in typed.iter_partial(resolver, fragments):
             value = trip.value
+        return value
+
+    return run
+
+
+def _changed() -> Growing:
+    typed = load("unspool.typed")
+    resolver = typed.partial(_trip())
+
+    def run(fragments: Sequence[str]) -> object:
+        value: object = None
+        for changes in typed.iter_changes(resolver, fragments):
+            value = changes.value
         return value
 
     return run

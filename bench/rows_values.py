@@ -42,12 +42,11 @@ __all__ = ["prefixes", "rows"]
 _TOO_LONG: Final = 0.1
 _ROWS_IN_1_MB: Final = 10_700
 _TURNS_OF_LARGE: Final = 3
-_CURVE: Final = "the value after each fragment of 2 to 6 characters"
 
 
 def rows(effort: Effort) -> Iterator[Row]:
     for name, size in (("0.5 KB", 500), ("2 KB", 2_000), ("10 KB", 10_000), ("100 KB", 100_000)):
-        yield _after_each_fragment(f"itinerary {name}", partial(itinerary, size), effort, (_CURVE, size))
+        yield _after_each_fragment(f"itinerary {name}", partial(itinerary, size), effort)
     yield _after_each_fragment("50 KB string", partial(file_in_a_tool_call, 50_000), effort)
     yield _after_each_fragment("2,000 rows", partial(table, 2_000), effort)
     yield _plain_build("itinerary 10 KB", partial(itinerary, 10_000), effort)
@@ -155,9 +154,7 @@ def _states() -> Growing:
 # One value after each fragment ------------------------------------------------------------------------------------
 
 
-def _after_each_fragment(
-    name: str, document: Callable[[], str], effort: Effort, curve: tuple[str, int] | None = None
-) -> Row:
+def _after_each_fragment(name: str, document: Callable[[], str], effort: Effort) -> Row:
     def growing(make: Callable[[], Growing]) -> Measure:
         return _per_fragment(make(), document(), effort)
 
@@ -179,7 +176,7 @@ def _after_each_fragment(
     contenders += [
         Contender(name, partial(again, peer), peer.lacks, peer.pure_python) for name, peer in PREFIX_PARSERS.items()
     ]
-    return Row(f"values/{name}", f"value, {name}", US_PER_FRAGMENT, contenders, curve=curve)
+    return Row(f"values/{name}", f"value, {name}", US_PER_FRAGMENT, contenders)
 
 
 def _plain_build(name: str, document: Callable[[], str], effort: Effort) -> Row:

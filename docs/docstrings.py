@@ -1,4 +1,4 @@
-"""What the reference needs to read our docstrings: they are written for `help()`, the pages are Markdown.
+"""Turn docstrings into Markdown for the reference. They are written for `help()`.
 
 Two things differ. A session that starts with ``>>>`` at the margin would be a quotation in Markdown, and ``::`` at the
 end of a paragraph, which announces a block of code, would be shown. Double backticks mean the same in both.

@@ -1,9 +1,9 @@
 """A typed stream in a FastAPI endpoint: patches over Server-Sent Events, and a page that shows them.
 
-``POST /trips`` starts an answer, ``GET /trips/{id}/events`` streams it. The answer is a recorded one, replayed, so
-nothing is asked of anybody; `ask_a_model` is the one function to write anew. Each fragment becomes a half-filled
-`Trip`, and what changed in it becomes a patch with a number. A browser that loses the connection says by
-``Last-Event-ID`` which patch it had, and gets those after it.
+``POST /trips`` starts an answer, and ``GET /trips/{id}/events`` streams it. The example replays a recorded answer and
+needs no key: to ask a real model, replace `ask_a_model`. `aiter_changes` reads each fragment as a part of a `Trip` and
+yields a patch, which gets a number. A browser that loses the connection sends the last number that it has seen in
+``Last-Event-ID``, and gets the patches after it.
 
 Needs FastAPI, uvicorn and pydantic: ``pip install fastapi uvicorn "unspool[pydantic]"``. Then
 ``python examples/fastapi_sse.py``, and open the address that it prints.
@@ -16,18 +16,18 @@ import asyncio
 import datetime
 import json
 import secrets
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Annotated, Literal, cast
 
 import uvicorn
 from fastapi import FastAPI, Header, HTTPException, Query
 from fastapi.responses import FileResponse, StreamingResponse
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel
 
 from unspool import UnspoolError
 from unspool.llm import SSEEvent, encode_sse
-from unspool.typed import aiter_partial
+from unspool.typed import aiter_changes
 
 FOLDER = Path(__file__).parent
 RECORDED = (FOLDER / "itinerary.json").read_text(encoding="utf-8")
@@ -35,7 +35,9 @@ SIZE = 12  # characters in a fragment
 MOST_DIGITS = 10  # of the number of an event
 MOST_ANSWERS = 16  # that are kept; the oldest finished one goes first
 HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'",
+    "Content-Security-Policy": (
+        "default-src 'none'; img-src data:; script-src 'self'; style-src 'self'; connect-src 'self'"
+    ),
     "X-Content-Type-Options": "nosniff",
 }
 
@@ -59,15 +61,11 @@ class Day(BaseModel):
 
 
 class Trip(BaseModel):
-    """All of it; what else is in the text is ignored, as models do."""
+    """The whole answer. Other keys in the text are ignored."""
 
     title: str
     travellers: int
     days: list[Day]
-
-
-Operation = dict[str, object]
-PLAIN = TypeAdapter[object](object)
 
 
 async def ask_a_model(pause: float) -> AsyncIterator[str]:
@@ -75,35 +73,6 @@ async def ask_a_model(pause: float) -> AsyncIterator[str]:
     for start in range(0, len(RECORDED), SIZE):
         yield RECORDED[start : start + SIZE]
         await asyncio.sleep(pause)
-
-
-def growth(before: object, after: object, pointer: str = "") -> Iterator[Operation]:
-    """The operations that lead from one typed value to the next.
-
-    What has not changed is the same object, so nothing is compared but what has.
-    """
-    if before is after:
-        return
-    if isinstance(before, BaseModel) and isinstance(after, BaseModel):
-        for name in type(after).model_fields:
-            yield from growth(getattr(before, name), getattr(after, name), f"{pointer}/{name}")
-    elif isinstance(before, list) and isinstance(after, list):
-        old, new = cast("list[object]", before), cast("list[object]", after)
-        for index, item in enumerate(new):
-            if index < len(old):
-                yield from growth(old[index], item, f"{pointer}/{index}")
-            else:
-                yield operation("add", f"{pointer}/{index}", item)
-    elif isinstance(before, str) and isinstance(after, str) and after.startswith(before):
-        if after != before:
-            yield operation("append", pointer, after[len(before) :])
-    elif before != after:
-        yield operation("add" if not pointer else "replace", pointer, after)
-
-
-def operation(name: str, pointer: str, value: object) -> Operation:
-    """One operation of JSON Patch, or of our extension of it. A half-filled model has None where it is open."""
-    return {"op": name, "path": pointer, "value": PLAIN.dump_python(value, mode="json", warnings=False)}
 
 
 class Answer:
@@ -119,11 +88,10 @@ class Answer:
 
     async def run(self, fragments: AsyncIterator[str]) -> None:
         """Read the answer to its end, or to the first fragment after which it can no longer be a trip."""
-        shown: object = None
         try:
-            async for partial in aiter_partial(Trip, fragments):
-                self._tell("patch", list(growth(shown, partial.value)))
-                shown = partial.value
+            async for changes in aiter_changes(Trip, fragments):
+                if changes.patch:
+                    self._tell("patch", changes.patch)
             self._tell("done", None)
         except UnspoolError as error:  # its message names the place, and never quotes the text
             self._tell("failed", str(error))
@@ -161,8 +129,14 @@ async def page() -> FileResponse:
 
 @app.get("/fastapi_sse.js")
 async def script() -> FileResponse:
-    """What the page runs."""
+    """The script of the page."""
     return FileResponse(FOLDER / "fastapi_sse.js", headers=HEADERS)
+
+
+@app.get("/fastapi_sse.css")
+async def style() -> FileResponse:
+    """The look of the page."""
+    return FileResponse(FOLDER / "fastapi_sse.css", headers=HEADERS)
 
 
 @app.post("/trips", status_code=201)

@@ -19,12 +19,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 import unspool
+from build_tools.imports import SOURCES, imports, layers, listed_name, module_files
 from tests.support.shared import PROJECT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-SOURCES = PROJECT / "src" / "unspool"
 
 PUBLIC = [
     "COMPILED",
@@ -71,13 +70,7 @@ PUBLIC = [
     "parse_chunk",
 ]
 
-PAGE = (PROJECT / "docs" / "how-it-works.md").read_text(encoding="utf-8")
-LAYERS = [
-    name
-    for line in PAGE.partition("## Layers")[2].split("```")[1].splitlines()
-    for name in line.partition("  ")[0].split(", ")
-    if name
-]
+LAYERS = [name for layer in layers() for name in layer.names]
 """The layers, as docs/how-it-works.md lists them: modules, and packages with a slash behind their names."""
 
 EXTRAS = re.compile(r"typed\._(from_)?(pydantic|msgspec)|relay\.web|tools\.(cli|studio)\b")
@@ -172,7 +165,7 @@ def test_the_expected_build_is_tested() -> None:
 
 def compiled_modules() -> list[str]:
     """The modules that setup.py compiles: those that carry the mark."""
-    modules = modules_of_the_source().items()
+    modules = module_files().items()
     return [f"unspool.{name}" for name, path in modules if "\n# Compiled with mypyc.\n" in path.read_text()]
 
 
@@ -219,7 +212,7 @@ print(*sorted(name for name in sys.modules if name in {avoided!r} or name.starts
 def test_nothing_else_is_imported() -> None:
     """No module of the package needs anything but the standard library and itself."""
     folder = str(Path(str(unspool.__file__)).parents[1])
-    modules = [*SHOP_WINDOWS, *[name for name in modules_of_the_source() if not EXTRAS.match(name)]]
+    modules = [*SHOP_WINDOWS, *[name for name in module_files() if not EXTRAS.match(name)]]
     code = STANDARD_ONLY.format(folder=folder, modules=modules)
     run = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=False)
     assert (run.returncode, run.stderr) == (0, "")
@@ -230,38 +223,9 @@ def test_nothing_else_is_imported() -> None:
 # Layers
 
 
-def modules_of_the_source() -> dict[str, Path]:
-    """All modules but the `__init__` of packages."""
-    modules = {".".join(path.relative_to(SOURCES).with_suffix("").parts): path for path in SOURCES.rglob("*.py")}
-    return {name: path for name, path in modules.items() if not name.endswith("__init__")}
-
-
-def imports(path: Path) -> Iterator[str]:
-    """The modules of the package that a module imports when it runs."""
-    modules = modules_of_the_source()
-    package = path.relative_to(SOURCES).parent.parts
-    skipped: set[ast.AST] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.If) and ast.unparse(node.test) in {"TYPE_CHECKING", "MYPY"}:
-            skipped.update(inner for statement in node.body for inner in ast.walk(statement))
-        if node in skipped:
-            continue
-        if isinstance(node, ast.Import):
-            yield from (alias.name.removeprefix("unspool.") for alias in node.names if alias.name.startswith("unspool"))
-        elif isinstance(node, ast.ImportFrom) and node.level:
-            base = (*package[: len(package) + 1 - node.level], *(node.module or "").split("."))
-            for alias in node.names:
-                full = ".".join(part for part in (*base, alias.name) if part)
-                yield full if full in modules else full.rpartition(".")[0]
-        elif isinstance(node, ast.ImportFrom) and str(node.module).startswith("unspool"):
-            yield str(node.module).removeprefix("unspool").removeprefix(".")
-
-
 def layer_of(module: str) -> int:
-    """The place of a module, or of the smallest package around it, in the list."""
-    parts = module.split(".")
-    names = [module.replace(".", "/"), *("/".join(parts[:size]) + "/" for size in range(len(parts), 0, -1))]
-    return next(LAYERS.index(name) for name in names if name in LAYERS)
+    """The place of a module in the list."""
+    return LAYERS.index(listed_name(module))
 
 
 def test_every_layer_is_there() -> None:
@@ -269,16 +233,16 @@ def test_every_layer_is_there() -> None:
     assert [name for name in LAYERS if not (SOURCES / name).is_dir() and not (SOURCES / f"{name}.py").is_file()] == []
 
 
-@pytest.mark.parametrize("name", modules_of_the_source())
+@pytest.mark.parametrize("name", module_files())
 def test_layers(name: str) -> None:
     """A module imports only from its own layer and from those above it."""
-    found = [module for module in imports(modules_of_the_source()[name]) if module]
+    found = [module for module in imports(name) if module]
     assert [module for module in found if layer_of(module) > layer_of(name)] == []
 
 
 def test_no_module_imports_itself() -> None:
     """Inside a layer, too, imports lead one way: there is no circle."""
-    edges = {name: set(imports(path)) for name, path in modules_of_the_source().items()}
+    edges = {name: set(imports(name)) for name in module_files()}
     while free := [name for name, targets in edges.items() if not targets & edges.keys()]:
         for name in free:
             del edges[name]
@@ -300,16 +264,16 @@ OPEN = re.compile(r"tree|typed|llm|patch|select|testing|relay\.web|__main__|tool
 """What users import from, and the tools, which are programs and not for import."""
 
 
-@pytest.mark.parametrize("name", modules_of_the_source())
+@pytest.mark.parametrize("name", module_files())
 def test_private_modules_are_marked(name: str) -> None:
     """A module that users do not import has an underscore, or stands in a package that has one."""
     assert OPEN.fullmatch(name) or any(part.startswith("_") for part in name.split("."))
 
 
-@pytest.mark.parametrize("name", [name for name in modules_of_the_source() if name.startswith("tools.")])
+@pytest.mark.parametrize("name", [name for name in module_files() if name.startswith("tools.")])
 def test_the_tools_are_built_on_what_is_public(name: str) -> None:
     """The command and the studio use what modules say that they show, and nothing else."""
-    modules = modules_of_the_source()
+    modules = module_files()
     path = modules[name]
     package = ("unspool", *path.relative_to(SOURCES).parent.parts)
     for node in ast.walk(ast.parse(path.read_text())):
@@ -399,7 +363,7 @@ def test_examples_of_the_documentation(page: Path) -> None:
 
 def modules_with_examples() -> list[str]:
     found: list[str] = []
-    for name in ["unspool", *(f"unspool.{name}" for name in modules_of_the_source())]:
+    for name in ["unspool", *(f"unspool.{name}" for name in module_files())]:
         module = importlib.import_module(name)
         if any(test.examples for test in doctest.DocTestFinder().find(module)):
             found.append(name)

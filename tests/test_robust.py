@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 import sys
 from decimal import Decimal
@@ -198,6 +199,20 @@ IMPOSSIBLE = {
     "the first line with a line feed": changed("[\n1", position=[3, 1, 2]),
     "more lines than characters": changed("[\n1", position=[3, 5, 1]),
     "no literal": changed("[true", text="tru"),
+    "an error beyond the text": changed("[x", errors=[["unexpected_character", 9, 1, 10, [0], ""]]),
+    "a string older than the value before it": changed(
+        '[1, "a', tree=[["[", 0, None], ["n", 2, None, "1"]], string=[2, None, "a"]
+    ),
+    "half of a pair in a key": changed('{"ab": 1', key="\ud83d"),
+    "half of a pair in a member": changed('{"ab": 1,', tree=[["{", 0, None], ["n", 1, "\ude00", "1"]]),
+    "half of a pair in a string": changed('["ab",', tree=[["[", 0, None], ["s", 1, None, "\ud83d"]]),
+    "half of a pair in an open string": changed('["ab', text="\ud83d", string=[1, None, "\ud83d"]),
+    "half an escape behind a repairer": changed("['a", Options(repair="guess"), carry="\\u00"),
+    "a repair in a line that the text does not have": changed(
+        "['a",
+        Options(repair="guess"),
+        repair=changed("['a' ", Options(repair="guess"))["repair"] | {"log": [["single_quotes", 1, 9, 2, 1, [0]]]},
+    ),
     "a wrong bracket where errors are not skipped": changed("[1", mode="AFTER_WRONG", text="", key=None),
 }
 
@@ -207,6 +222,51 @@ def test_dumps_that_could_not_have_been(name: str) -> None:
     """What no text can lead to is refused."""
     with pytest.raises(StateError):
         ParserState.load(IMPOSSIBLE[name])
+
+
+def test_halves_load_where_they_are_kept() -> None:
+    """With ``surrogates="keep"`` a dump may hold halves of pairs, as the value does."""
+    state = parse_chunk(create_state(Options(surrogates="keep")), '{"\ud83d": "\ude00", "b": "\ude00x')
+    assert ParserState.load(state.dump()).value == {"\ud83d": "\ude00", "b": "\ude00x"}
+
+
+def test_the_extractor_is_where_the_parser_is() -> None:
+    """A dump in which the two stand at different places is refused."""
+    dump = parse_chunk(create_state(extract=True), 'so: {"a": [1').dump()
+    place = dump["extract"]["offset"]
+    for offset in (0, place - 1, place + 1, 10**9):
+        with pytest.raises(StateError):
+            ParserState.load({**dump, "extract": {**dump["extract"], "offset": offset}})
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "extract"),
+    [
+        ("{'a' \ud83d", Options(repair="guess"), False),
+        ('["a"b\ud83d', Options(repair="guess"), True),
+        ("```\ud83d", None, True),
+    ],
+)
+def test_every_encoder_takes_a_dump(text: str, options: Options | None, extract: bool) -> None:
+    """Text that a stage holds back may have halves of pairs; a dump can be encoded all the same, and goes on."""
+    state = parse_chunk(create_state(options, extract=extract), text)
+    written = json.dumps(state.dump(), ensure_ascii=False).encode()
+    loaded = ParserState.load(json.loads(written))
+    assert loaded.dump() == state.dump()
+    for rest in ('\ude00": 1}', "\n[1]\n", ""):
+        one, other = (finalize(parse_chunk(each, rest)) for each in (state, loaded))
+        assert (one.value, one.errors, one.skipped, one.repairs) == (
+            other.value,
+            other.errors,
+            other.skipped,
+            other.repairs,
+        )
+    for held in ([-1], [0x110000], ["x"], [True], 5, None):
+        dump = state.dump()
+        part = "extract" if dump["extract"] is not None and isinstance(dump["extract"]["held"], list) else "repair"
+        if dump[part] is not None:
+            with pytest.raises(StateError):
+                ParserState.load({**dump, part: {**dump[part], "held": held}})
 
 
 SKIPPED = Options(on_error="skip")
@@ -235,6 +295,24 @@ def test_a_cap_for_foreign_dumps() -> None:
     assert ParserState.load(state.dump(), max=Options(max_string=None)).value == ["a"]
     with pytest.raises(OptionsError):
         ParserState.load(state.dump(), max=5)  # type: ignore[arg-type]
+
+
+def test_a_cap_for_foreign_dumps_of_chunkers() -> None:
+    """A chunker's dump brings options as well, and the same cap holds."""
+    chunker = SnapshotChunker(options=Options(max_depth=None))
+    chunker.process('{"a": "x"}')
+    dump = chunker.dump()
+    assert SnapshotChunker.load(dump, max=Options(max_depth=None)).process('{"a": "xy"}') == "y"
+    with pytest.raises(StateError, match="its max_depth is larger than 128"):
+        SnapshotChunker.load(dump, max=Options())
+    with pytest.raises(OptionsError):
+        SnapshotChunker.load(dump, max=5)  # type: ignore[arg-type]
+    wrong: list[Any] = [5, None, [], {"max_depth": "x"}, {"other": 1}, {5: 1}]
+    for options in wrong:
+        with pytest.raises(StateError):
+            SnapshotChunker.load({**dump, "options": options})
+        with pytest.raises(StateError):
+            ParserState.load({**create_state().dump(), "options": options})
 
 
 # Nodes, events and paths

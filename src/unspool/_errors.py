@@ -87,7 +87,7 @@ SENTENCES: dict[Code, str] = {
     Code.UNEXPECTED_CHARACTER: "unexpected character",
     Code.INVALID_LITERAL: "invalid literal",
     Code.INVALID_NUMBER: "invalid number",
-    Code.NUMBER_OVERFLOW: "number too large for a float",
+    Code.NUMBER_OVERFLOW: "number too large",
     Code.INVALID_ESCAPE: "invalid escape sequence",
     Code.CONTROL_CHARACTER: "unescaped control character in a string",
     Code.LONE_SURROGATE: "unpaired surrogate",

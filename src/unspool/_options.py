@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ._errors import OptionsError
+from ._dumps import check
+from ._errors import OptionsError, StateError
 from ._native import TYPE_CHECKING, final
 
 if TYPE_CHECKING:
@@ -179,4 +180,17 @@ def chosen_options(options: object) -> Options:
         return DEFAULTS
     if not isinstance(options, Options):
         raise OptionsError(f"options must be Options or None, not {type(options).__name__}")
+    return options
+
+
+def loaded_options(data: object, cap: Options | None) -> Options:
+    """Return the options of a dump. Raise `StateError` for invalid ones, and for limits larger than those of `cap`."""
+    check(type(data) is dict, "options that are not an object")
+    try:
+        options = Options(**data)  # type: ignore[arg-type]
+    except (OptionsError, TypeError) as wrong:
+        raise StateError(f"invalid state dump: {wrong}") from None
+    for name in LIMITS if cap is not None else ():
+        limit, most = getattr(options, name), getattr(cap, name)
+        check(most is None or (limit is not None and limit <= most), f"its {name} is larger than {most}")
     return options

@@ -22,7 +22,7 @@ from ._errors import Code, OptionsError, Position, StateError, UnspoolError
 from ._grammar.reader import MODE_WORDS, Dialect, Reader, make_error
 from ._missing import MISSING
 from ._native import TYPE_CHECKING, cast, expect, final, mypyc_attr
-from ._options import LIMITS, Options, chosen_options
+from ._options import Options, chosen_options, loaded_options
 from ._parser import Intake, as_bytes
 from ._path import Path
 from ._text.utf8 import decode
@@ -275,13 +275,6 @@ def finalize(state: ParserState) -> ParserState:
     return state if state._intake.reader.is_over else state._next(None)
 
 
-def check_limits(options: Options, cap: Options) -> None:
-    """Raise `StateError` if a limit of a dump is larger than the same limit of `cap`."""
-    for name in LIMITS:
-        limit, most = getattr(options, name), getattr(cap, name)
-        check(most is None or (limit is not None and limit <= most), f"its {name} is larger than {most}")
-
-
 def _dump(
     intake: Intake, hidden: Node | None, root: Node | None, errors: tuple[JSONSyntaxError, ...]
 ) -> dict[str, Any]:
@@ -339,13 +332,7 @@ def _load(dump: object, cap: Options | None) -> ParserState:
         data = cast("dict[str, Any]", {**data, "version": VERSION, "repair": None})
     check(set(data) == FIELDS, "wrong fields")
     check(data["version"] == VERSION, "unknown version")
-    check(type(data["options"]) is dict, "options that are not an object")
-    try:
-        options = Options(**data["options"])
-    except OptionsError as wrong:
-        raise StateError(f"invalid state dump: {wrong}") from None
-    if cap is not None:
-        check_limits(options, cap)
+    options = loaded_options(data["options"], cap)
     reader = Reader(Dialect(options))
     intake = Intake(reader, False)
     if data["extract"] is not None:
@@ -355,6 +342,8 @@ def _load(dump: object, cap: Options | None) -> ParserState:
         if intake.repairer is not None:
             intake.repairer.stops_at_root = True
         intake.is_plain = False
+        ahead = data["extract"]["offset"] - natural(data["position"][0])  # a repairer may hold text back
+        check(ahead == 0 or (ahead > 0 and intake.repairer is not None), "the extractor is at another place")
         check(
             intake.extractor.multiple is reader.dialect.multiple and not reader.dialect.lines,
             "the extractor does not fit the options",
@@ -364,6 +353,7 @@ def _load(dump: object, cap: Options | None) -> ParserState:
     for code_name, offset, line, column, steps, expected in data["errors"]:
         position = Position(natural(offset), natural(line), natural(column))
         check_position(offset, line, column)
+        check(offset <= natural(data["position"][0]), "an error beyond the text")
         check(all(isinstance(step, str) or natural(step) >= 0 for step in steps), "impossible path")
         code = Code(code_name)
         is_python_limit = code == Code.MAX_NUMBER and checked_text(expected) != ""

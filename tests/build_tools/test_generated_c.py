@@ -289,6 +289,7 @@ def run_setup(folder: Path, generated: str, **environment: str) -> subprocess.Co
         "setup.py": (PROJECT / "setup.py").read_text(encoding="utf-8"),
         "build_tools/__init__.py": "",
         "build_tools/generated_c.py": (PROJECT / "build_tools" / "generated_c.py").read_text(encoding="utf-8"),
+        "build_tools/readme.py": (PROJECT / "build_tools" / "readme.py").read_text(encoding="utf-8"),
         "build_tools/source_archive.py": (PROJECT / "build_tools" / "source_archive.py").read_text(encoding="utf-8"),
     }.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -71,7 +71,7 @@ def of(*languages: str) -> list[Block]:
 
 EVERYWHERE = {"python", "pycon", "console", "sh"}
 ON_SOME_PAGES = {
-    "python3": re.compile(r"docs/(providers/.*|coming-from)\.md"),
+    "python3": re.compile(r"README\.md|docs/(providers/.*|coming-from)\.md"),
     "js": re.compile(r"docs/(relay|how-to/(patches-over-sse|resumable-chat|several-devices))\.md"),
     "json": re.compile(r"docs/cli\.md"),
     "": re.compile(r"docs/(events|how-it-works|snapshots|studio)\.md"),
@@ -194,6 +194,8 @@ def test_what_is_typed_exists(line: Line, clone: Path) -> None:
             known = (PROJECT / "pyproject.toml").read_text(encoding="utf-8")
             assert words[0] == "install"
             assert [word for word in words[1:] if f'"{Requirement(word).name}' not in known] == []
+        elif tool == "pip":
+            assert words in (["install", "."], ["install", "unspool"])
         elif tool == ".venv/bin/python":
             assert (clone / words[0]).is_file()  # and is run by tests/docs/test_examples.py
         else:

@@ -22,7 +22,7 @@ import pytest
 
 from tests.support import browser as browsers
 from tests.support.shared import PROJECT
-from unspool.llm import SSEDecoder, SSEEvent, detect, iter_sse
+from unspool.llm import MessageStream, SSEDecoder, SSEEvent, detect, iter_sse
 from unspool.llm._formats.registry import FORMATS
 from unspool.patch import apply
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = PROJECT / "examples"
 SCRIPTS = sorted(str(path.relative_to(EXAMPLES)) for path in EXAMPLES.rglob("*.py"))
-SERVERS = ["chat_app/__main__.py", "chat_app/answers.py", "chat_app/chat.py", "fastapi_sse.py"]
+SERVERS = ["chat_app/__main__.py", "chat_app/answers.py", "chat_app/chat.py", "fastapi_sse.py", "gateway.py"]
 """tests/relay/test_chat_app.py runs the chat."""
 
 SHOWN: dict[str, list[str]] = {
@@ -176,7 +176,7 @@ def test_the_server_sends_patches(server: Any) -> None:
     whole = server.Trip.model_validate_json(server.RECORDED)
     assert server.Trip.model_validate(document(events)) == whole
     operations = [operation for event in events[:-1] for operation in json.loads(event.data)]
-    assert {operation["op"] for operation in operations} == {"add", "append", "replace"}
+    assert {operation["op"] for operation in operations} == {"add", "append"}
     assert len(response.content) < 10 * len(server.RECORDED)
 
 
@@ -235,15 +235,36 @@ def test_the_server_refuses_odd_pauses(server: Any, pause: str) -> None:
 
 
 def test_the_page(server: Any) -> None:
-    """Page and script are served with a policy that lets nothing in from elsewhere, and ask for nothing from there."""
+    """Page, script and style have a policy that lets nothing in from elsewhere, and ask for nothing from there."""
     with client_of(server) as client:
-        for place in ("/", "/fastapi_sse.js"):
+        for place in ("/", "/fastapi_sse.js", "/fastapi_sse.css"):
             response = client.get(place)
             assert response.status_code == 200
             assert response.headers["content-security-policy"].startswith("default-src 'none'")
             assert "http:" not in response.text
             assert "https:" not in response.text
             assert "innerHTML" not in response.text
+
+
+def test_the_gateway_plays_a_recording() -> None:
+    """To clients of each protocol; tests/peers/test_gateway_clients.py tries it with real clients, and an upstream."""
+    pytest.importorskip("fastapi")
+    pytest.importorskip("httpx")
+    testclient = pytest.importorskip("starlette.testclient")
+    from examples import gateway
+
+    contents: set[str] = set()
+    with testclient.TestClient(gateway.gateway(None, pause=0)) as client:
+        for path, target in gateway.TARGETS.items():
+            response = client.post(f"/v1/{path}", json={"stream": True})
+            assert response.status_code == 200
+            state = MessageStream(response.content, format=target).final()
+            assert [call.name for call in state.tool_calls] == ["forecast"]
+            contents.add(state.content)
+        assert client.post("/v1/messages", json={}).status_code == 400
+        assert client.post("/v1/messages", content=b"{").status_code == 400
+        assert client.post("/v1/other", json={}).status_code == 404
+    assert len(contents) == 1
 
 
 # The server, as a process of its own

@@ -86,6 +86,8 @@ def fault(link: Link) -> str | None:
         return "leaves the documentation"
     if not page.exists():
         return "no such file"
+    if page.suffix in {".svg", ".png"}:  # a picture has no headings; the theme shows it on light or on dark pages
+        return None if anchor in {"", "only-light", "only-dark"} else "no such theme"
     if anchor and anchor not in anchors(page):
         return "no such heading"
     return None

@@ -1,6 +1,7 @@
 """The mistakes that gateways make when they translate streams, one test for each class, with the reports that show it.
 
-The reports are issues and pull requests of the named projects.
+The reports are issues and pull requests of the named projects. A docstring is "reports: mistake", or the mistake alone
+where it was found by trying: docs/gateways.md lists them, and tests/peers/test_gateways.py compares.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ import pytest
 
 from tests.support.encodings import all_events, decoded, encoded
 from tests.support.message_deltas import states_after
+from tests.support.scripts import PAGE_WRITERS, WRITERS, Call, Script
 from unspool.llm import (
     BlockEnd,
     Config,
     Encoder,
     Finish,
     MessageStart,
+    MessageStream,
     PartData,
     PartStart,
     ReasoningDelta,
@@ -27,6 +30,7 @@ from unspool.llm import (
     ToolResultPart,
     Usage,
     Whole,
+    carried,
     encode,
 )
 
@@ -164,12 +168,91 @@ def thinking(index: int, text: str, signature: str) -> list[Delta]:
 
 
 def test_every_thinking_block_keeps_its_signature() -> None:
-    """litellm#20698, openai-agents-python#4175, any-llm#1312: several blocks became one, with the last signature.
-    litellm#9021, any-llm#1153, open-webui#29860, Portkey#1442, bifrost#1162, eva#206: signatures were lost."""
+    """litellm#20698, openai-agents-python#4175, any-llm#1312: several blocks became one, with the last signature."""
     deltas = [*thinking(0, "One", "s1"), *thinking(1, "", "s2"), *thinking(2, "Three", "s3"), Finish("stop")]
     state = decoded("anthropic", chunks_of("anthropic", *deltas))
     signed = [(part.text, part.signature) for part in state.parts if isinstance(part, ReasoningPart)]
     assert signed == [("One", "s1"), ("", "s2"), ("Three", "s3")]
+
+
+def test_signatures_are_not_lost() -> None:
+    """litellm#9021, any-llm#1153, open-webui#29860, bifrost#1162: signatures were lost in streams, or thinking came
+    twice."""
+    deltas = [*thinking(0, "Hm", "s1"), called(1), BlockEnd(1), Finish("tool_calls")]
+    chunks = chunks_of("anthropic", *deltas)
+    signed = [chunk["delta"] for chunk in chunks if chunk.get("delta", {}).get("type") == "signature_delta"]
+    assert [delta["signature"] for delta in signed] == ["s1"]
+    assert decoded("anthropic", chunks).reasoning == "Hm"
+    page = [chunk for chunk in chunks_of("vercel-ui", *deltas) if "providerMetadata" in chunk]
+    assert [chunk["providerMetadata"] for chunk in page] == [{"anthropic": {"signature": "s1"}}]
+    run = of_type(chunks_of("ag-ui", *deltas), "REASONING_ENCRYPTED_VALUE")
+    assert [event["encryptedValue"] for event in run] == ["s1"]
+
+
+def test_the_signature_of_a_call_comes_back() -> None:
+    """Portkey#1442, eva#206: the signature in the `extra_content` of a call was lost, and Gemini refused the next
+    request."""
+    extra = {"google": {"thought_signature": "c2ln"}}
+    call = {"index": 0, "id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    delta = {"role": "assistant", "tool_calls": [{**call, "extra_content": extra}]}
+    source = [{"choices": [{"index": 0, "delta": delta, "finish_reason": "tool_calls"}]}]
+    (turn,) = MessageStream(source).final().as_messages()
+    assert turn["tool_calls"][0]["extra_content"] == extra
+    encoding = encode(source, "anthropic", carry=True)
+    (signed,) = [chunk["delta"]["signature"] for chunk in encoding if "signature" in chunk.get("delta", {})]
+    assert carried(signed) == ("openai-chat", "signature", "c2ln")
+
+
+def test_thoughts_of_gemini_are_reasoning() -> None:
+    """litellm#28000: a chunk that has only a thought was taken for an empty one."""
+    thought = {"parts": [{"text": "Because", "thought": True}], "role": "model"}
+    source = [{"candidates": [{"content": thought}]}, {"candidates": [{"finishReason": "STOP"}]}]
+    for target in TARGETS:
+        assert "Because" in str(list(encode(source, target)))
+
+
+@pytest.mark.parametrize("source", [*WRITERS, *PAGE_WRITERS])
+def test_a_message_of_any_provider_ends_for_its_calls(source: str) -> None:
+    """litellm#12249 #12481 #12862 #21041 #22900 #35663: providers that say "stop" after a call, or have other words."""
+    script = Script(("Let me see.",), (Call("call_1", "weather", ('{"city": "Suva"}',)),))
+    chunks = list(encode(script.write(source), "openai-chat"))
+    assert chunks[-1]["choices"][0]["finish_reason"] == "tool_calls"
+
+
+def test_parallel_calls_of_converse_are_blocks_of_their_own() -> None:
+    """litellm#15307: the parallel calls of Converse had one index in Anthropic's protocol."""
+    source: list[Chunk] = [{"messageStart": {"role": "assistant"}}]
+    for index, city in enumerate(("Suva", "Nadi")):
+        tool = {"toolUseId": f"call_{index + 1}", "name": "weather"}
+        delta = {"toolUse": {"input": f'{{"city": "{city}"}}'}}
+        source += [
+            {"contentBlockStart": {"contentBlockIndex": index, "start": {"toolUse": tool}}},
+            {"contentBlockDelta": {"contentBlockIndex": index, "delta": delta}},
+            {"contentBlockStop": {"contentBlockIndex": index}},
+        ]
+    chunks = list(encode([*source, {"messageStop": {"stopReason": "tool_use"}}], "anthropic"))
+    starts = of_type(chunks, "content_block_start")
+    assert [(chunk["index"], chunk["content_block"]["id"]) for chunk in starts] == [(0, "call_1"), (1, "call_2")]
+    pieces = [(chunk["index"], chunk["delta"]["partial_json"]) for chunk in of_type(chunks, "content_block_delta")]
+    assert "".join(piece for at, piece in pieces if at == 1) == '{"city": "Nadi"}'
+
+
+@each_target
+def test_a_call_without_arguments_is_whole(target: str) -> None:
+    """litellm#39288: a call without arguments ended the stream, or its client could not read it."""
+    deltas = [ToolCallDelta(0, "call_0", "f", "", "function", counts_blocks=True), BlockEnd(0), Finish("tool_calls")]
+    chunks = chunks_of(target, *deltas)
+    if target == "openai-chat":
+        assert "'arguments': '{}'" in str(chunks)
+    elif target == "openai-responses":
+        assert of_type(chunks, "response.output_item.done")[0]["item"]["status"] == "completed"
+        assert of_type(chunks, "response.output_item.done")[0]["item"]["arguments"] == "{}"
+    elif target == "vercel-ui":
+        assert of_type(chunks, "tool-input-available")[0]["input"] == {}
+    elif target == "ag-ui":
+        assert of_type(chunks, "TOOL_CALL_ARGS")[0]["delta"] == "{}"
+    else:
+        assert [chunk["index"] for chunk in of_type(chunks, "content_block_start", "content_block_stop")] == [0, 0]
 
 
 def test_parts_stay_in_order() -> None:

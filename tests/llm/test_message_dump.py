@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.messages import CITY, NUMBER, TRIP, after, call, piece, seen
 from unspool import MISSING, StateError, UnspoolError
-from unspool.llm import Config, MessageState, finish, reduce, reduce_chunk, start
+from unspool.llm import Config, Fault, MessageError, MessageState, finish, reduce, reduce_chunk, start
 from unspool.llm._deltas import (
     BlockEnd,
     Finish,
@@ -309,3 +309,21 @@ def test_errors_can_be_sent_elsewhere() -> None:
     assert error is not None
     for twin in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
         assert (str(twin), twin.fault, twin.call, twin.paths) == (str(error), error.fault, error.call, error.paths)
+
+
+class ResponseError(Exception):
+    """As those of clients: it cannot be made from its arguments again, or it holds what cannot be pickled."""
+
+    def __init__(self, message: str, *, response: object) -> None:
+        super().__init__(message)
+        self.response = response
+
+
+@pytest.mark.parametrize("response", [200, lambda: None], ids=["not restored", "not pickled"])
+def test_errors_of_clients_can_be_sent_elsewhere(response: object) -> None:
+    """An error whose reason cannot be pickled is pickled with the name of the reason; a copy keeps the reason."""
+    reason = ResponseError("too many requests", response=response)
+    error = MessageError(Fault.TRANSPORT, reason=reason, detail="after 3 chunks")
+    twin = pickle.loads(pickle.dumps(error))
+    assert (str(twin), twin.fault, str(twin.reason)) == (str(error), Fault.TRANSPORT, "ResponseError")
+    assert copy.copy(error).reason is copy.deepcopy(error).reason is reason

@@ -1,9 +1,12 @@
 // Reads encoded messages with the official clients of the two protocols for pages, and tells what they made of them.
 //
-// Input: one JSON line for each case, {name, client, stream}: the name of a client below, and the body of a response.
-// Output: one JSON line for each case, {name, text, reasoning, calls, results, end} or {name, error}.
+// Input: one JSON line for each case, {name, client, stream, kept}: the name of a client below, the body of a response,
+// and the body that the client has read before, up to where its connection broke (or null).
+// Output: one JSON line for each case, {name, text, reasoning, order, open, calls, results, failure, whole} or
+// {name, error}. `whole` is everything that the client has of the message.
 
 import { createInterface } from "node:readline";
+import * as ai5 from "ai5";
 import * as ai6 from "ai6";
 import * as ai7 from "ai7";
 import { AbstractAgent } from "@ag-ui/client";
@@ -19,20 +22,29 @@ function bytes(text) {
   });
 }
 
-async function vercel(ai, stream) {
+// The message after a stream, which goes on with the message that the page has kept. A broken stream has no end.
+async function vercelMessage(ai, stream, before, told) {
   const parsed = ai.parseJsonEventStream({ stream: bytes(stream), schema: ai.uiMessageChunkSchema });
-  let failure = null;
   const chunks = parsed.pipeThrough(
     new TransformStream({
       transform(part, controller) {
         if (!part.success) throw part.error;
-        if (part.value.type === "error") failure = part.value.errorText;
+        if (part.value.type === "error") told.failure = part.value.errorText;
         else controller.enqueue(part.value);
       },
     }),
   );
-  let message = null;
-  for await (const each of ai.readUIMessageStream({ stream: chunks, terminateOnError: true })) message = each;
+  let message = before;
+  const options = { stream: chunks, terminateOnError: true, ...(before === null ? {} : { message: before }) };
+  for await (const each of ai.readUIMessageStream(options)) message = each;
+  return message;
+}
+
+async function vercel(ai, stream, kept) {
+  const told = { failure: null };
+  const before = kept === null ? null : await vercelMessage(ai, kept, null, told);
+  const message = await vercelMessage(ai, stream, before, told);
+  const { failure } = told;
   const parts = message?.parts ?? [];
   const tools = parts.filter((part) => part.type === "dynamic-tool");
   return {
@@ -43,6 +55,7 @@ async function vercel(ai, stream) {
     calls: tools.map((part) => [part.toolCallId, part.toolName, part.providerExecuted ?? false]),
     results: tools.filter((part) => part.state.startsWith("output-")).map((part) => part.toolCallId),
     failure,
+    whole: { ...message, parts: parts.filter((part) => part.type !== "step-start") },
   };
 }
 
@@ -59,11 +72,16 @@ class Recorded extends AbstractAgent {
   }
 }
 
-async function agui(stream) {
+function eventsIn(stream) {
   const frames = stream.split("\n\n").filter((frame) => frame);
-  const events = frames.map((frame) => EventSchemas.parse(JSON.parse(frame.replace(/^data: /, ""))));
-  const agent = new Recorded(events);
+  return frames.map((frame) => EventSchemas.parse(JSON.parse(frame.replace(/^data: /, ""))));
+}
+
+async function agui(stream, kept) {
+  const agent = new Recorded(kept === null ? [] : eventsIn(kept));
   let failure = null;
+  if (kept !== null) await agent.runAgent();
+  agent.events = eventsIn(stream);
   await agent.runAgent({}, { onRunErrorEvent: ({ event }) => { failure = event.message; } });
   const messages = agent.messages;
   const said = messages.filter((message) => message.role === "assistant");
@@ -75,17 +93,23 @@ async function agui(stream) {
     calls: said.flatMap((message) => message.toolCalls ?? []).map((call) => [call.id, call.function.name, call.function.arguments]),
     results: messages.filter((message) => message.role === "tool").map((message) => message.toolCallId),
     failure,
+    whole: messages,
   };
 }
 
-const CLIENTS = { "ai@6": (stream) => vercel(ai6, stream), "ai@7": (stream) => vercel(ai7, stream), "@ag-ui/client@1": agui };
+const CLIENTS = {
+  "ai@5": (stream, kept) => vercel(ai5, stream, kept),
+  "ai@6": (stream, kept) => vercel(ai6, stream, kept),
+  "ai@7": (stream, kept) => vercel(ai7, stream, kept),
+  "@ag-ui/client@1": agui,
+};
 
 console.warn = console.error = console.debug = () => {};
 for await (const line of createInterface({ input: process.stdin })) {
-  const { name, client, stream } = JSON.parse(line);
+  const { name, client, stream, kept = null } = JSON.parse(line);
   let answer;
   try {
-    answer = await CLIENTS[client](stream);
+    answer = await CLIENTS[client](stream, kept);
   } catch (error) {
     answer = { error: String(error?.message ?? error) };
   }

@@ -68,7 +68,8 @@ RESET: Final = """() => {
   };
   if (document.getElementById("filter").value) set("filter", "", "input");
   set("speed", "1", "change");
-  for (const id of ["tab-events", "mode-snapshots", "notice-close"]) document.getElementById(id).click();
+  for (const id of ["compare-close", "tab-events", "mode-snapshots", "notice-close"])
+    document.getElementById(id).click();
   document.activeElement.blur();
   __hit.length = __stopped.length = 0;
   window.__isCounting = false;
@@ -210,7 +211,7 @@ class Page:
         query = urlencode({"title": title, **options})
         answer = self.client.ask("POST", f"/api/sessions?{query}", data)
         assert answer.status == 201, answer
-        self.opening(lambda: self.raw.goto(f"{self.url}#session={answer.json['id']}"))
+        self.opening(lambda: self.raw.goto(f"{self.url}#session={answer.json['id']}"), plays=False)
 
     def paste(self, text: str, **fields: str) -> None:
         """Through the dialog; `fields` are those of it, by the last part of their id."""
@@ -224,13 +225,19 @@ class Page:
         file: FilePayload = {"name": name, "mimeType": "application/json", "buffer": data}
         self.opening(lambda: self.raw.set_input_files(selector, [file]))
 
-    def opening(self, act: Any) -> None:
-        """The address changes when a session is there; its first view shows a number of steps."""
+    def opening(self, act: Any, *, plays: bool = True) -> None:
+        """The address changes when a session is there; its first view shows a number of steps.
+
+        What is opened in the page plays from its start. Most tests look at its end, so this goes there.
+        """
         before = self.session
         self.evaluate("document.querySelector('#scrub').max = '0'")
         act()
         self.wait("before => new URLSearchParams(location.hash.slice(1)).get('session') !== before", before)
         self.wait("Number(document.querySelector('#scrub').max) > 0")
+        if plays:
+            self.raw.evaluate("document.querySelector('#to-end').click()")
+            self.wait("document.querySelector('#scrub').value === document.querySelector('#scrub').max")
         self.settle()
 
     def show(self, name: str) -> None:

@@ -1,4 +1,4 @@
-"""The official clients of protocols for pages, which are JavaScript: npm's `ai` in two major versions, and AG-UI's.
+"""The official clients of protocols for pages, which are JavaScript: npm's `ai` in three major versions, and AG-UI's.
 
 They are installed by name, once, into a folder beside the other packages of the environment. Where there is no Node or
 no registry of packages, the tests are skipped with the reason.
@@ -17,6 +17,7 @@ from typing import Any, Final
 from tests.support.shared import PROJECT
 
 PACKAGES: Final = {
+    "ai5": "npm:ai@5.0.277",
     "ai6": "npm:ai@6.0.326",
     "ai7": "npm:ai@7.0.169",
     "@ag-ui/client": "1.0.0",
@@ -24,7 +25,7 @@ PACKAGES: Final = {
     "rxjs": "7.8.1",
 }
 READER: Final = PROJECT / "tests" / "node" / "read.mjs"
-CLIENTS: Final = {"ai@6": "vercel-ui", "ai@7": "vercel-ui", "@ag-ui/client@1": "ag-ui"}
+CLIENTS: Final = {"ai@5": "vercel-ui", "ai@6": "vercel-ui", "ai@7": "vercel-ui", "@ag-ui/client@1": "ag-ui"}
 INSTALL: Final = ("install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error")
 PATIENCE: Final = 180
 
@@ -52,7 +53,10 @@ def folder() -> tuple[Path | None, str]:
 
 
 def read(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What the clients made of these cases, in one process: each has a `name`, a `client` and a `stream`."""
+    """What the clients made of these cases, in one process.
+
+    Each has a `name`, a `client` and a `stream`, and may have what the client has `kept` of an earlier connection.
+    """
     home, _ = folder()
     assert home is not None
     script = home / "read.mjs"  # beside its packages, because Node looks for them from there

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NEXT_REQUEST: Final = PROJECT / "docs" / "next-request.md"
+GATEWAYS: Final = PROJECT / "docs" / "gateways.md"
 
 
 def table_in(page: Path, name: str) -> list[str]:

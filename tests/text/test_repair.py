@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support import strategies
+from tests.support.broken import reading
 from unspool import (
     MISSING,
     Code,
@@ -216,6 +217,12 @@ def test_every_code_is_reached() -> None:
     assert codes == set(RepairCode) == set(REPAIR_SENTENCES)
 
 
+def test_nothing_is_read_behind_a_root_that_ended() -> None:
+    """With `trailing="ignore"`, the character that ends a number is the last one that counts, in one fragment too."""
+    options: dict[str, Any] = {"repair": "spelling", "trailing": "ignore"}
+    assert reading(["1\n   }"], **options).seen == reading(list("1\n   }"), **options).seen
+
+
 HARD_QUOTES = [
     ('{"a": "use {"k": "v", "w": 1} here", "b": 1}', {"a": 'use {"k": "v", "w": 1} here', "b": 1}),
     ('{"cmd": "find . -name "*.py""}', {"cmd": 'find . -name "*.py"'}),
@@ -240,6 +247,7 @@ JSON_THAT_LOOKS_BROKEN = [
     '{"a": "b, ", "c": 1}',
     '{"a: [b]": 1}',
     '{"a": "// no comment", "b": "# neither"}',
+    '{"a": ["b", "\\\\u00e9\\": \\"c"]}',
     '["```", "\'", "\'\'\'", "..."]',
     '{"a": "\\", \\"b\\": 1", "c": ""}',
     '{"": {"": [""]}}',
@@ -472,6 +480,51 @@ def test_a_dump_goes_through_json_anywhere() -> None:
         end = finalize(parse_chunk(loaded, text[at:]))
         assert end.dump() == whole.dump()
         assert end.repairs == whole.repairs
+
+
+FAULTS_BEHIND_A_STRING = [
+    ('{"a": "x", "b: ["y", 1]}', {"a": "x", "b": ["y", 1]}),
+    ('{"a": "x",\n "b: "y",\n "c": 1}', {"a": "x", "b": "y", "c": 1}),
+    ('{"a": "x", "b: -5}', {"a": "x", "b": -5}),
+    ('{"a": "x", "b" "y"}', {"a": "x", "b": "y"}),
+    ('{"a": "x", "b" {"c": 1}}', {"a": "x", "b": {"c": 1}}),
+    ('{"a": "x" "gr\\u00f6": 1}', {"a": "x", "gr\u00f6": 1}),
+    ('{"a": "x, "gr\\u00f6": 1}', {"a": "x", "gr\u00f6": 1}),
+    ('["x", 1}', ["x", 1]),
+    ('["x",\n true\n null]', ["x", True, None]),
+    ('["x" 1, "y"]', ["x", 1, "y"]),
+    ('["x" "", "y"]', ["x", "", "y"]),
+    ('["x"\n "@y"]', ["x", "@y"]),
+    ('{"a": ["x", "b.c": 1}', {"a": ["x"], "b.c": 1}),
+    ('{"a: null}', {"a": None}),
+    ('{"a: [1]}', {"a": [1]}),
+]
+
+
+@pytest.mark.parametrize(("text", "value"), FAULTS_BEHIND_A_STRING, ids=[row[0] for row in FAULTS_BEHIND_A_STRING])
+def test_a_string_ends_before_a_faulty_member(text: str, value: Any) -> None:
+    """A fault in the next member or item does not make the string before it swallow that member."""
+    assert read(text)[0] == value
+    assert all(repair.is_guess for repair in parsed(text).repairs)
+
+
+@pytest.mark.parametrize("text", ["NaN/", ".5/", "5./", "nil#", '"\\x'])
+def test_a_dump_of_a_token_that_grew(text: str) -> None:
+    """A token whose JSON spelling is longer than the text so far can be dumped and loaded."""
+    for state in (parse_chunk(create_state(Options(repair="guess")), text), parsed(text)):
+        assert ParserState.load(json.loads(json.dumps(state.dump()))).dump() == state.dump()
+
+
+def test_the_limit_of_the_text_behind_the_value() -> None:
+    """With `extract`, text behind the value is skipped up to `max_chars`, however the text is cut."""
+    text = '{"a": 1} and more text'
+    options = Options(repair="guess", max_chars=12)
+    whole = parse_chunk(create_state(options, extract=True), text)
+    assert [(skipped.offset, skipped.length, skipped.why) for skipped in whole.skipped] == [(9, 3, "prose")]
+    state = create_state(options, extract=True)
+    for character in text:
+        state = parse_chunk(state, character)
+    assert state.dump() == whole.dump()
 
 
 def test_wrong_dumps_are_refused() -> None:

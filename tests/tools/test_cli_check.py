@@ -40,9 +40,10 @@ def report(data: bytes, *args: object, status: int = 1) -> dict[str, Any]:
 
 
 def told(data: bytes, *args: object, **env: str) -> str:
-    """The report for people."""
+    """The report for people. Standard error has at most a hint."""
     outcome = run("check", *args, data=data, **env)
-    assert (outcome.status, outcome.stderr) == (1, "")
+    assert outcome.status == 1
+    assert outcome.stderr == "" or outcome.stderr.startswith("hint: ")
     return outcome.stdout.decode()
 
 
@@ -170,6 +171,47 @@ def test_the_byte_that_is_wrong() -> None:
     assert (problem["code"], problem["offset"], problem["byte"]) == ("unexpected_character", 6, 6)
     (problem,) = report(b'{"a": "caf\xc3')["problems"]
     assert (problem["code"], problem["offset"], problem["byte"]) == ("incomplete", 10, 10)
+
+
+def test_the_caret_is_behind_the_last_character() -> None:
+    """For people, a text that ends too early ends behind its last character, not on an empty last line."""
+    for end in ("", "\n", "\n\n", "\r\n", " \n\t"):
+        shown = told(('{"é": [1, "x"' + end).encode())
+        assert shown.splitlines()[-4:] == [
+            "standard input: line 1, column 14 (offset 13, byte 14)",
+            "  the text ended too early, in $.é; expected ',' or ']'",
+            '  1 | {"é": [1, "x"',
+            "    |              ^",
+        ]
+    (problem,) = report(b'{"a": [1\n')["problems"]
+    assert (problem["offset"], problem["line"]) == (9, 2), "programs get the place of the parser"
+
+
+def test_the_caret_does_not_depend_on_the_cuts() -> None:
+    """The end of the text is the same for all cuts, also behind much white space."""
+    text = '{"a": [\n  "x"' + "\n" * 1200
+    for size in (1, 7, 500, 5000):
+        (finding,) = inspected([text[at : at + size] for at in range(0, len(text), size)])
+        assert finding.place is not None
+        assert finding.caret is None or (finding.caret.line, finding.caret.column) == (2, 6)
+    (finding,) = inspected([text[:40], text[40:60]])
+    assert finding.caret is not None
+    assert (finding.caret.before, finding.caret.after) == ('  "x"', "")
+
+
+def test_snapshots_are_called_snapshots() -> None:
+    """With --input snapshots the report says so."""
+    data = b'{"a": "x"}\n{"a": "xy"}\n'
+    outcome = run("check", "--input", "snapshots", data=data)
+    assert outcome.stdout == b"standard input: ok: snapshots, 2 documents, 23 characters\n"
+    assert report(data, "--input", "snapshots", status=0)["input"] == "snapshots"
+
+
+def test_other_text_around_the_document() -> None:
+    """With --extract, text behind the value is skipped, also if it begins on a new line."""
+    for command in ("check", "values", "watch"):
+        outcome = run(command, "--extract", data=b'{"a": 1}\nHope this helps!\n')
+        assert (outcome.status, outcome.stderr) == (0, "")
 
 
 def test_json_in_other_text() -> None:
@@ -446,12 +488,12 @@ def test_tools_have_schemas(tmp_path: Path) -> None:
 def test_in_a_terminal(tmp_path: Path) -> None:
     """The line is clipped to the terminal's width, and the caret is under its character; no colour with NO_COLOR."""
     file = tmp_path / "broken.json"
-    file.write_text('{"title": "Trip to Fuji", "days": oops, "and": "so on"}')
+    file.write_text('{"title": "Trip to Fuji", "days": =oops, "and": "so on"}')
     terminal = Terminal("check", file, columns=20, NO_COLOR="1")
     assert terminal.close() == 1
     lines = re.sub(r"\x1b\[[01]?m", "", terminal.output.decode()).replace("\r\n", "\n").splitlines()
     assert max(map(len, lines[-2:])) <= 20
-    assert lines[-2][lines[-1].index("^")] == "o"
+    assert lines[-2][lines[-1].index("^")] == "="
     assert "\x1b" not in "".join(lines), "bold at most, and no colour"
 
 

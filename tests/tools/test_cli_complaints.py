@@ -107,9 +107,9 @@ def test_other_encodings_pass_through() -> None:
 
 @pytest.mark.parametrize("command", COMPLAINERS)
 def test_an_empty_input(command: str) -> None:
-    """It is called neither JSON nor anything else: there is nothing in it."""
+    """All commands say the same."""
     outcome = run(command)
-    assert (outcome.status, outcome.stderr) == (1, "unspool: standard input: there is nothing in it\n")
+    assert (outcome.status, outcome.stderr) == (1, "unspool: standard input: the input is empty\n")
 
 
 @pytest.mark.parametrize("data", [b"<html>", b"Hello", b"\x1f\x8b\x08", b'{"a": 1}', b"\0\0\0\0\0"])
@@ -125,7 +125,7 @@ def test_what_is_no_message_need_not_be_anything_else(data: bytes) -> None:
 
 def test_a_blank_input_has_no_message() -> None:
     """White space alone is not JSON either."""
-    assert run("message", data=b" \n\n").stderr == "unspool: standard input: there is nothing in it\n"
+    assert run("message", data=b" \n\n").stderr == "unspool: standard input: the input is empty\n"
 
 
 def test_blank_lines_do_not_tell_what_comes() -> None:

@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 
 from tests.support.running import PATIENCE, Terminal, started
 from tests.support.running import run as run_with_streams
-from tests.support.shared import PROJECT
 from unspool.tools.cli import arrivals
 from unspool.tools.cli.main import app
 from unspool.tools.viewer import tracks
+from unspool.tools.viewer.recordings import SAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,7 +60,7 @@ def test_golden_profile(tmp_path: Path) -> None:
         ["40", "1", "2.5%"],
     ]
     assert rows[1].startswith(" title ----------=====# ")
-    assert summary == "3 leaves usable: the first at 24, half of them at 40, the last at 40 (characters)"
+    assert summary == "3 leaves usable, in characters: first 24, half 40, last 40"
 
 
 @pytest.mark.parametrize("width", [20, 30, 40, 80, 120])
@@ -71,6 +71,25 @@ def test_it_fits_the_terminal(width: int) -> None:
     rows = [line for line in result.stdout.splitlines() if "█" in line]
     assert len(rows) > 90
     assert all(len(row) <= width for row in rows)
+
+
+@pytest.mark.parametrize("sample", list(SAMPLES))
+def test_every_line_fits_80_columns(sample: str) -> None:
+    """In a terminal of 80 columns, no line of a waterfall or of a comparison is wrapped."""
+    for more in ((), ("--depth", 1), ("--compare", f"sample:{sample}")):
+        shown = run(f"sample:{sample}", *more).stdout
+        assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_repaired_text_has_a_profile(tmp_path: Path) -> None:
+    """With --repair, broken JSON has its fields; what a repair put in has no bytes."""
+    file = file_with(tmp_path, "{'a': True, b: [1,2]")
+    assert run(file).exit_code == 1
+    lines = lines_of(run(file, "--repair", "guess", "--json"))
+    assert [(line["path"], line["complete"] is not None) for line in lines] == [
+        *(("$", True), ("$.a", True), ("$.b", True), ("$.b[0]", True), ("$.b[1]", True)),
+    ]
+    assert max(line["share"] for line in lines) == 1.0
 
 
 def test_ascii_only() -> None:
@@ -88,7 +107,7 @@ def test_so_many_levels() -> None:
         assert labels[:2] == ["content", "$"]
         assert labels[-1] == last
         assert "area" not in labels
-        assert "more fields are folded away or left out" in shown
+        assert "more fields are not shown" in shown
 
 
 def test_a_plain_file_is_measured_to_the_character(tmp_path: Path) -> None:
@@ -138,7 +157,7 @@ def test_select_and_items() -> None:
     labels = [line.split()[0] for line in result.stdout.splitlines()[2:]]
     assert [label for label in labels if label.startswith("$.days")] == ["$.days[0]", "$.days[1]"]
     assert any(line.strip().startswith("3 more") for line in result.stdout.splitlines())
-    assert "folded away" in result.stdout
+    assert "more fields are not shown" in result.stdout
 
 
 def test_compare() -> None:
@@ -185,9 +204,9 @@ def test_more_fields_than_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     file = file_with(tmp_path, text)
     *_, last, too_many, summary, _ = run(file, "--by", "characters").stdout.splitlines()
     assert last.split()[0] == "last"
-    assert too_many.startswith("18 fields are too many")
+    assert too_many.startswith("18 more fields are only counted")
     first, half = text.index("0,") + 2, text.index("6,") + 2  # a number is complete with the character after it
-    words = f"25 leaves usable: the first at {first}, half of them at {half}, the last at {len(text)} (characters)"
+    words = f"25 leaves usable, in characters: first {first}, half {half}, last {len(text)}"
     assert summary == words
     result = run(file, "--json")
     paths = [line["path"] for line in lines_of(result)]
@@ -312,7 +331,7 @@ def test_an_empty_file(tmp_path: Path) -> None:
     """An empty input is reported."""
     result = run(file_with(tmp_path, ""))
     assert result.exit_code == 1
-    assert "nothing" in result.stderr
+    assert "the input is empty" in result.stderr
 
 
 def test_a_broken_recording(tmp_path: Path) -> None:
@@ -362,11 +381,3 @@ def test_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(arrivals, "arrivals", interrupted)
     assert run_with_streams("profile") == (130, b"", "")
-
-
-def test_the_readme_shows_what_comes() -> None:
-    """The waterfall in the README is the one that the command draws."""
-    text = (PROJECT / "README.md").read_text(encoding="utf-8")
-    _, _, behind = text.partition("$ unspool profile sample:trip --depth 1\n")
-    shown, _, _ = behind.partition("```")
-    assert shown == run("sample:trip", "--depth", 1, width=88).stdout

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+import re
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
@@ -11,11 +12,14 @@ from hypothesis import strategies as st
 
 from tests.support import strategies
 from tests.support.inputs import CHAT
-from tests.support.running import run
+from tests.support.running import Terminal, run
 from tests.tools.test_cli_steps import fed
 from unspool import JSONSyntaxError, Options, ValueParser
 from unspool.tools.cli.commands.repair import repair
 from unspool.tools.cli.options import RepairLevel
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 BROKEN = "{'a': 1, b: \"say \"hi\" now\", // c\n 'é': NaN"
 STRICT = '{"a":1,"b":"say \\"hi\\" now","é":null}\n'
@@ -54,14 +58,27 @@ def test_the_log_does_not_depend_on_the_cuts(size: int) -> None:
     assert fed(pieces, repair, log=True).stdout == whole.stdout == STRICT.encode()
 
 
+def test_the_log_comes_at_the_end_on_one_terminal(tmp_path: Path) -> None:
+    """Where both streams are one terminal, the log does not cut the JSON into pieces."""
+    file = tmp_path / "broken.json"
+    file.write_text("{'a': 1, b: 'x'\n")
+    terminal = Terminal("repair", "--log", file, columns=80, NO_COLOR="1")
+    assert terminal.close() == 0
+    first, *log = re.sub(r"\x1b\[[01]?m", "", terminal.output.decode()).replace("\r\n", "\n").splitlines()
+    assert first == '{"a":1,"b":"x"}'
+    assert len([line for line in log if line.rstrip().endswith("^")]) == 4
+    assert log[-2:] == ["  1 | {'a': 1, b: 'x'", "    |                ^"], "not on the empty last line"
+
+
 def test_what_cannot_be_repaired() -> None:
     """The exit status is 1, the error has a caret, and the output ends where the text could not be read."""
     outcome = run("repair", data=b'{"a": "x')
     assert (outcome.status, outcome.stdout) == (1, b'{"a":"x"\n')
     assert 'the text ended too early, in $.a; expected the rest of the string\n  1 | {"a": "x' in outcome.stderr
-    assert outcome.stderr.endswith("the text cannot be repaired\n")
+    assert outcome.stderr.endswith("the text was cut off; --close closes it where it ends\n")
     prose = run("repair", data=b"I am sorry, I cannot do that.")
-    assert (prose.status, prose.stdout) == (1, b"\n")
+    assert (prose.status, prose.stdout) == (1, b"")
+    assert prose.stderr.endswith("the text cannot be repaired\n")
     guessed = run("repair", "--level", "spelling", data=b'{"a": 1 "b": 2}')
     assert guessed.status == 1
 

@@ -531,7 +531,7 @@ def test_what_came_before_is_delivered() -> None:
 def test_nothing_at_all(command: str) -> None:
     """An empty input is incomplete, and reported as empty."""
     outcome = run(command)
-    assert (outcome.status, outcome.stderr) == (1, "unspool: standard input: there is nothing in it\n")
+    assert (outcome.status, outcome.stderr) == (1, "unspool: standard input: the input is empty\n")
     assert [line["code"] for line in lines_of(outcome)] == (["incomplete"] if command == "events" else [])
 
 
@@ -709,7 +709,7 @@ def test_no_snapshot_is_no_document() -> None:
     assert (outcome.status, outcome.stdout, outcome.stderr) == (
         1,
         b"",
-        "unspool: standard input: there is nothing in it\n",
+        "unspool: standard input: the input is empty\n",
     )
 
 

@@ -21,7 +21,7 @@ from unspool.select import compile as compile_pattern
 from unspool.tools.cli.arrivals import Clock, Input, ticking
 from unspool.tools.cli.commands.watch import FieldLines
 from unspool.tools.cli.main import app
-from unspool.tools.cli.screen import Look, Signs, TracksView, prose_lines, shares, status_line, summary
+from unspool.tools.cli.screen import Look, Signs, TracksView, legend, prose_lines, shares, status_line, summary
 from unspool.tools.viewer.escaping import cells
 from unspool.tools.viewer.inputs import Guess, InputKind
 from unspool.tools.viewer.recordings import read_sample
@@ -239,6 +239,17 @@ def test_the_status_line() -> None:
     assert summary(timeline).startswith("5 fields, 16 characters, 2 steps, 0.20 s")
 
 
+def test_the_legend() -> None:
+    """One line explains the signs; a terminal that is narrow or low has none."""
+    line = legend(80, 24, ascii_only=True)
+    assert line is not None
+    assert line.plain.strip() == "+ new  ~ has grown  _ still open  ! does not fit the schema  x broken"
+    assert "\u258c still open" in str(legend(80, 24, ascii_only=False))
+    assert len(line.plain) < 80
+    assert legend(40, 24, ascii_only=True) is None
+    assert legend(80, 8, ascii_only=True) is None
+
+
 # Time.
 
 
@@ -430,6 +441,9 @@ def test_the_tree_grows_and_stays() -> None:
     assert len([line for line in rest if "activities [" in line]) == 5
     assert " ".join(rest[-2:]).startswith("complete: 114 fields, 2,368 characters, 447 steps, 6.13 s")
     assert b"\x1b[1;32m" in terminal.output
+    assert any("has grown" in line for frame in frames for line in frame[-2:-1]), "the legend is above the status line"
+    assert b'\x1b[32m"' in terminal.output, "strings have a colour"
+    assert b"\x1b[35m0.86" in terminal.output, "numbers have another"
 
 
 def test_a_narrow_terminal_without_colour() -> None:

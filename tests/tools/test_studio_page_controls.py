@@ -52,12 +52,28 @@ def tab(name: str) -> str:
 
 def active(panel: str, name: str) -> str:
     """The row of this name is the active one."""
-    return f"$('#{panel} .row.active :is(.key, .label)')?.textContent === '{name}'"
+    return f"$('#{panel} .row.active :is(.key, .words)')?.textContent === '{name}'"
 
 
 def completion(name: str) -> Callable[[Page], str]:
     """At the step that the server names so."""
     return lambda page: value("scrub", page.view(step=page.step)[name])
+
+
+def found(number: int) -> str:
+    """This place of the searched words is the current one."""
+    return f"$('#found').title.startsWith('{number} of 5 ')"
+
+
+def changed(panel: str, sign: str) -> Callable[[Page], str]:
+    """The panel becomes larger or smaller than it is."""
+    size = "getBoundingClientRect()." + ("height" if panel == "#bottom" else "width")
+
+    def effect(page: Page) -> str:
+        now = page.evaluate(f"document.querySelector('{panel}').{size}")
+        return f"$('{panel}').{size} {sign} {now}"
+
+    return effect
 
 
 def next_theme(page: Page) -> str:
@@ -165,12 +181,16 @@ WALKS = {
         Row("#to-end", END),
     ],
     "panels": [
-        Row("2", tab("typed")),
+        Row("4", tab("typed")),
         Row("1", tab("events")),
-        Row("3", tab("patches")),
-        Row("4", tab("diagnostics")),
-        Row("5", tab("state")),
-        *(Row(f"#tab-{name}", tab(name)) for name in ("events", "typed", "patches", "diagnostics", "state")),
+        Row("5", tab("patches")),
+        Row("6", tab("diagnostics")),
+        Row("7", tab("state")),
+        Row("3", tab("selected")),
+        *(
+            Row(f"#tab-{name}", tab(name))
+            for name in ("events", "selected", "typed", "patches", "diagnostics", "state")
+        ),
         Row("tabs ArrowLeft", tab("diagnostics")),
         Row("tabs ArrowRight", tab("state")),
         Row("#follow", FOLLOWS),
@@ -204,6 +224,31 @@ WALKS = {
         Row("waterfall ArrowUp", active("waterfall", "$")),
         Row("waterfall ArrowDown", active("waterfall", "key0")),
         Row("waterfall Enter", f"!({END})"),
+        Row("waterfall ArrowUp", active("waterfall", "$")),
+        Row("waterfall ArrowLeft", "document.querySelectorAll('#waterfall .row').length === 1"),
+        Row("waterfall ArrowRight", "document.querySelectorAll('#waterfall .row').length > 1"),
+    ],
+    "message": [
+        Row("2", tab("message")),
+        Row("#tab-events", tab("events")),
+        Row("#tab-message", tab("message")),
+        Row("#tab-events", tab("events")),
+    ],
+    "search": [
+        Row("#filter", "$('#tree-foot').textContent.startsWith('5 that match')", filled("filter", "day")),
+        Row("#found-forth", found(1)),
+        Row("search Enter", found(2), pressed("filter", "Enter")),
+        Row("search Shift+Enter", found(1), pressed("filter", "Shift+Enter")),
+        Row("#found-back", found(5)),
+        Row("Escape", value("filter", ""), pressed("filter", "Escape")),
+    ],
+    "lines": [
+        Row("line ArrowRight", changed("#panel-text", ">"), pressed("split-text", "ArrowRight")),
+        Row("line ArrowLeft", changed("#panel-text", "<"), pressed("split-text", "ArrowLeft")),
+        Row("line ArrowUp", changed("#bottom", ">"), pressed("split-bottom", "ArrowUp")),
+        Row("line ArrowDown", changed("#bottom", "<"), pressed("split-bottom", "ArrowDown")),
+        Row("line dblclick", "!$('#panel-text').style.cssText", lambda page: page.raw.dblclick("#split-text")),
+        Row("line dblclick", "!$('#bottom').style.cssText", lambda page: page.raw.dblclick("#split-bottom")),
     ],
     "opening": [
         Row("p", focus("open-text")),
@@ -242,7 +287,12 @@ WALKS = {
     ],
 }
 
-SHOWN = {**dict.fromkeys(WALKS, INPUTS["answer"]), "rows": MANY, "snapshots": INPUTS["snapshots"]}
+SHOWN = {
+    **dict.fromkeys(WALKS, INPUTS["answer"]),
+    "message": INPUTS["calls"],
+    "rows": MANY,
+    "snapshots": INPUTS["snapshots"],
+}
 """What is there when a walk begins."""
 
 ELSEWHERE = {
@@ -251,6 +301,11 @@ ELSEWHERE = {
     "#kind": "test_the_kind_can_be_another_one",
     "#speed": "test_the_highest_speed_shows_everything_in_little_time",
     "#track": "test_the_tracks_of_a_message",
+    "#compare": "test_two_streams_are_compared",
+    "#compare-close": "test_two_streams_are_compared",
+    "#document": "test_a_document_of_json_lines_is_chosen",
+    "#loading-cancel": "test_opening_can_be_cancelled",
+    "#notice-act": "test_prose_offers_extraction",
     "#notice-close": "test_a_file_that_is_too_large_is_refused_here",
     "#open-url": "test_a_url_is_shown_as_it_comes",
     "#open-go": "test_the_dialog_asks_for_something",
@@ -347,14 +402,21 @@ NAMED = r"Arrow\w+|Page\w+|Home|End|Enter|Escape"
 def test_no_key_is_left_out() -> None:
     """Each key that the page listens for is in the table; the tree, the waterfall and the tabs have their own."""
     listening = {path.name: path.read_text() for path in STATIC.glob("*.js") if '"keydown"' in path.read_text()}
-    assert sorted(listening) == ["bottom.js", "keyboard.js", "main.js", "tree.js", "waterfall.js"]
+    panels = ["filter.js", "splitters.js", "tree.js", "waterfall.js"]
+    assert sorted(listening) == sorted(["bottom.js", "keyboard.js", "main.js", *panels])
     _, _, rest = listening["keyboard.js"].partition("const names = {")
     names, _, handling = rest.partition("};")
     bare: list[str] = [(quoted or plain).strip() for quoted, plain in re.findall(r'(?:"(.)"|(\w+)): "\w+"', names)]
     keys = {SPELLED.get(key, key) for key in bare} | {f"Shift+{key}" for key in ("ArrowLeft", "ArrowRight")}
-    assert "/^[1-5]$/" in handling
-    keys |= set("12345")
-    for name, panel in (("tree.js", "tree"), ("waterfall.js", "waterfall"), ("bottom.js", "tabs")):
+    assert "/^[1-7]$/" in handling
+    keys |= set("1234567")
+    keys |= {"search Enter", "search Shift+Enter"}
+    for name, panel in (
+        ("tree.js", "tree"),
+        ("waterfall.js", "waterfall"),
+        ("bottom.js", "tabs"),
+        ("splitters.js", "line"),
+    ):
         keys |= {f"{panel} {key}" for key in re.findall(rf'\b({NAMED})(?=:|")', listening[name])}
     assert sorted(keys - driven()) == []
     assert len(keys) > 40
@@ -366,17 +428,22 @@ def test_the_list_of_keys_is_that_of_the_keys() -> None:
     listed: list[tuple[str, str]] = re.findall(r'^  \["([^"]+)", "([^"]+)"\],$', source, re.MULTILINE)
     told = set[str]()
     for keys, what in listed:
-        panel = next((name for name in ("value", "waterfall") if what.startswith(f"in the {name}:")), "")
+        panel = next((name for name in ("value", "waterfall", "search") if what.startswith(f"in the {name}:")), "")
+        panel = "line" if what.startswith("on a line") else panel
         shift = ""
-        for word in keys.replace("1 … 5", "1 2 3 4 5").replace(" or ", " ").split():
+        for word in keys.replace("1 … 7", "1 2 3 4 5 6 7").replace(" or ", " ").split():
             if word == "Shift":
                 shift = "Shift+"
                 continue
             key = SPELLED.get(word, word.lower() if len(word) == 1 else word)
-            shift = shift if key.startswith("Arrow") else ""
+            shift = shift if key.startswith(("Arrow", "Enter")) else ""
             told.add(f"{panel.replace('value', 'tree')} {shift}{key}".strip())
     assert sorted(told - driven()) == []
-    pages = {key for key in driven() if not key.startswith("#") and not key.startswith("tabs") and "Page" not in key}
+    pages = {
+        key
+        for key in driven()
+        if not key.startswith("#") and not key.startswith(("tabs", "line dbl")) and "Page" not in key
+    }
     assert sorted(pages - told - {"="}) == []
     tips = re.findall(r'title="[^"]*\(([\w? ]+)\)"', (STATIC / "index.html").read_text())
     assert len(tips) > 10
@@ -385,5 +452,7 @@ def test_the_list_of_keys_is_that_of_the_keys() -> None:
         "Right": "ArrowRight",
         "Shift Left": "Shift+ArrowLeft",
         "Shift Right": "Shift+ArrowRight",
+        "Enter": "search Enter",
+        "Shift Enter": "search Shift+Enter",
     }
     assert [tip for tip in tips if spelled.get(tip, tip.lower() if len(tip) == 1 else tip) not in driven()] == []

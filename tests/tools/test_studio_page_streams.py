@@ -122,6 +122,7 @@ def test_a_stream_that_is_cut_goes_on_where_it_was(page: Page, server: StudioSer
         release(3)
         watch_url(page, url)
         shows(page, 3)
+        before = len([request for request in asked if request.url.endswith("/stream")])
         cut_streams(server)
         page.wait("document.querySelector('#connection').textContent !== ''")
         release(9)
@@ -136,9 +137,9 @@ def test_a_stream_that_is_cut_goes_on_where_it_was(page: Page, server: StudioSer
         )
     streams = [request for request in asked if request.url.endswith("/stream")]
     seen = [request.all_headers().get("last-event-id") for request in streams]
-    assert seen[0] is None
-    assert len(seen) > 1
-    assert None not in seen[1:]
+    assert set(seen[:before]) == {None}
+    assert len(seen) > before
+    assert None not in seen[before:]
     page.check(allowed=("net::ERR",))
 
 
@@ -216,7 +217,10 @@ def test_a_stream_that_is_refused_is_said_to_be(browser: Browser) -> None:
 def test_everything_by_keyboard(page: Page) -> None:
     page.press("p")
     page.raw.keyboard.insert_text(json.dumps(TRIP))
-    page.press("Tab")
+    for _ in range(10):
+        page.press("Tab")
+        if page.evaluate("document.activeElement.id") == "open-go":
+            break
     page.opening(lambda: page.press("Enter"))
     last = page.last
     page.press("Home")
@@ -249,7 +253,7 @@ def test_everything_by_keyboard(page: Page) -> None:
     page.press("Escape", "Escape")
     page.wait("document.querySelectorAll('#tree .row').length === 10")
     assert page.evaluate("document.activeElement.id") == "scrub"
-    page.press("5")
+    page.press("7")
     assert page.raw.get_attribute("#tab-state", "aria-selected") == "true"
     page.check()
 
@@ -282,7 +286,7 @@ def test_every_control_has_a_name_and_shows_the_focus(page: Page) -> None:
     assert unnamed == []
     seen: list[str] = []
     page.evaluate("document.querySelector('#sample').focus()")
-    for _ in range(30):
+    for _ in range(40):
         page.press("Tab")
         focused, outline = page.evaluate(
             "[document.activeElement.id, getComputedStyle(document.activeElement).outlineStyle]"
@@ -304,7 +308,7 @@ def test_roles_for_those_who_hear_the_page(page: Page) -> None:
     assert levels[0] == 1
     assert max(levels) > 3
     assert page.raw.get_by_role("slider", name="Step").count() == 1
-    assert page.raw.get_by_role("tab").count() == 5
+    assert page.raw.get_by_role("tab").count() == 6
     assert page.raw.get_by_role("status").count() == 1
     page.check()
 
@@ -314,7 +318,7 @@ def overflowing(page: Page) -> list[str]:
     found: list[str] = page.evaluate("""() => {
       const wide = [...document.querySelectorAll("button, select, input, .panel, h1, h2, #where")].filter((node) => {
         const place = node.getBoundingClientRect();
-        return place.width > 0 && (place.left < -1 || place.right > innerWidth + 1);
+        return place.width > 0 && !node.closest("#streams, .tabs") && (place.left < -1 || place.right > innerWidth + 1);
       });
       return wide.map((node) => node.id || node.textContent);
     }""")

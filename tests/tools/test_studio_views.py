@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from unspool import MISSING, FragmentParser, SnapshotChunker, create_state, parse_chunk
+from unspool import MISSING, FragmentParser, OptionsError, Path, SnapshotChunker, create_state, parse_chunk
 from unspool.patch import apply
 from unspool.select import compile as pattern
 from unspool.tools.studio.requests import Query, SessionOptions, query_of
@@ -18,6 +18,7 @@ from unspool.tools.viewer.inputs import Guess, InputKind
 from unspool.tools.viewer.recordings import read_sample
 from unspool.tools.viewer.timeline import Timeline
 from unspool.tools.viewer.tracks import Item, TrackPiece
+from unspool.typed import partial
 
 TRIP = '{"title": "Trip to Fuji", "days": [{"subtitle": "Day 1", "n": 1}, {"subtitle": "Day 2", "n": 2}], "ok": true}'
 VALUES = st.recursive(
@@ -212,7 +213,8 @@ def test_a_text_that_begins_anew_is_shown_without_what_was_taken_back() -> None:
     session = Session("id", "title", SessionOptions(), is_live=False)
     session.timeline = timeline
     view = seen(session, 2)
-    assert view["text"] == {"start": 0, "length": 7, "new_from": 0, "chars": '{"b": [', "error_at": None, "repairs": []}
+    text = {"start": 0, "length": 7, "new_from": 0, "chars": '{"b": [', "error_at": None}
+    assert view["text"] == {**text, "repairs": [], "flaws": [], "found": []}
     assert [(row["path"], row["mark"]) for row in view["tree"]["rows"]] == [("$", "new"), ("$.b", "new")]
     assert [row["kind"] for row in view["events"]["rows"]] == ["start_object", "start_array"]
     assert seen(session, 1)["text"]["chars"] == '{"a": 1, '
@@ -305,3 +307,110 @@ def test_long_things_are_clipped() -> None:
 def test_a_query_is_read(query: dict[str, str], expected: Query) -> None:
     """Missing parameters have the defaults of the page; large ones are capped."""
     assert query_of(query) == expected
+
+
+# What is wrong, where, and since when.
+
+
+def test_flaws_have_the_step_that_shows_them() -> None:
+    """An error of the text, a cut-off answer: the first step that knows of it; and the views from there on tell."""
+    session = loaded(read_sample("broken"))
+    (flaw,) = session.renew({}, with_waterfall=True).document["flaws"]
+    assert (flaw["kind"], flaw["path"], flaw["at"]) == ("syntax", "$.lines[2]", 252)
+    assert seen(session, flaw["step"] - 1)["error"] is None
+    assert [one["is_flaw"] for one in seen(session, flaw["step"])["diagnostics"]] == [True]
+    assert seen(session, flaw["step"] - 1)["flaws"] == []
+    cut = loaded(read_sample("cut-off")).renew({}, with_waterfall=True).document["flaws"]
+    assert [flaw["kind"] for flaw in cut] == ["message", "syntax"]
+    assert "limit of tokens" in cut[1]["text"]
+
+
+@given(st.lists(st.sampled_from([1, "x", None]), min_size=1, max_size=12), st.integers(1, 7))
+def test_violations_are_known_at_the_first_step_that_can_know(values: list[Any], cut: int) -> None:
+    """As a parser with the same type says, fragment by fragment."""
+    pytest.importorskip("jsonschema_rs")
+    schema = {"type": "array", "items": {"type": "integer"}}
+    data = json.dumps(values).encode()
+    session = loaded(data, cut=cut, schema=schema, kind=InputKind.JSON)
+    told = {flaw["path"]: flaw["step"] for flaw in session.renew({}, with_waterfall=True).document["flaws"]}
+    resolver, state, known = partial(schema), create_state(), dict[str, int]()
+    for step in range(1, -(-len(data) // cut) + 1):
+        state = parse_chunk(state, data[(step - 1) * cut : step * cut])
+        for problem in resolver.resolve(state)[0].problems:
+            known.setdefault(str(problem.path), step)
+    assert told == known
+
+
+def test_long_streams_are_judged_in_strides(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between two judged steps, a search finds the first step that knows of a problem."""
+    pytest.importorskip("jsonschema_rs")
+    data = json.dumps([1, 2, "x", 3, None, 4] * 10).encode()
+    schema = {"type": "array", "items": {"type": "integer"}}
+
+    def flaws() -> list[tuple[str, int]]:
+        document = loaded(data, cut=1, schema=schema, kind=InputKind.JSON).renew({}, with_waterfall=True).document
+        return [(flaw["path"], flaw["step"]) for flaw in document["flaws"]]
+
+    whole = flaws()
+    assert len(whole) == 20
+    monkeypatch.setattr("unspool.tools.studio.judging.MAX_JUDGED", 7)
+    assert sorted(flaws()) == sorted(whole)
+
+
+@given(VALUES, st.integers(1, 9))
+def test_a_chosen_value_has_its_characters(value: Any, cut: int) -> None:
+    """The characters of each value in the text are those of the value itself."""
+    text = json.dumps({"root": value}, ensure_ascii=False)
+    session = loaded(text, kind=InputKind.JSON, cut=cut)
+    for row in seen(session, None, count=100)["tree"]["rows"]:
+        chosen = seen(session, None, chosen=Path.parse(row["path"]))["chosen"]
+        assert json.loads(text[chosen["at"] : chosen["stop"]]) == json.loads(
+            chosen["text"] if row["kind"] != "string" else json.dumps(chosen["text"])
+        )
+        assert chosen["complete_step"] >= chosen["first_step"]
+        assert session.value(Query(chosen=Path.parse(row["path"]))) == chosen["text"]
+
+
+def test_words_are_found_in_keys_values_and_text() -> None:
+    """Whatever their case; places count characters, and a path pattern is no word."""
+    session = loaded('{"Lake": "the LAKE\U0001f5fb", "b": ["a lake", 1]}', kind=InputKind.JSON)
+    view = json.loads(json.dumps(session.view(query_of({"filter": "lake"}))))
+    assert [row["path"] for row in view["tree"]["rows"]] == ["$.Lake", "$.b[0]"]
+    assert view["text"]["found"] == [2, 14, 31]
+    waterfall = session.waterfall(query_of({"filter": "lake"}))
+    assert [bar["path"] for bar in waterfall["bars"]] == ["$.Lake", "$.b[0]"]
+    assert seen(session, None, filter=pattern("$.b"))["text"]["found"] == []
+
+
+def test_unfolded_arrays_show_their_items() -> None:
+    """Up to the number that the page asks for; other arrays stay folded."""
+    session = loaded(json.dumps({"a": list(range(50)), "b": list(range(50))}), kind=InputKind.JSON)
+    bars = session.waterfall(query_of({}))["bars"]
+    (folded, _) = [bar for bar in bars if bar["folded"]]
+    asked = json.dumps([[folded["track"], folded["id"], 30]])
+    bars = session.waterfall(query_of({"unfolded": asked}))["bars"]
+    assert [bar["label"] for bar in bars if bar["folded"]] == ["20 more", "42 more"]
+    with pytest.raises(OptionsError, match="unfolded"):
+        query_of({"unfolded": '[["a"]]'})
+
+
+def test_documents_of_json_lines_are_numbered() -> None:
+    session = loaded('{"a": 1}\n{"b": 2}\n{"c": 3}\n', kind=InputKind.NDJSON, cut=3)
+    assert seen(session)["document"] == {"number": 3, "total": 3}
+    for number, key in enumerate("abc", 1):
+        view = seen(session, None, document=number)
+        assert view["document"]["number"] == number
+        assert [row["path"] for row in view["tree"]["rows"]] == ["$", f"$.{key}"]
+
+
+def test_messages_are_told_in_parts() -> None:
+    view = seen(loaded(read_sample("weather-tools")))["message"]
+    assert [part["type"] for part in view["parts"]] == ["reasoning", "text", "tool_call", "tool_call"]
+    assert [part["track"] for part in view["parts"]] == ["reasoning", "content", "call 0", "call 1"]
+    assert {part["status"] for part in view["parts"]} == {"complete"}
+    assert seen(loaded("{}"))["message"] is None
+
+
+def test_prose_around_json_is_offered_for_extraction() -> None:
+    for text, offer in (('Look: {"a": 1}', "extract"), ("Just words", None), ('{"a": 1', None), ("[1] is prose", None)):
+        assert loaded(text).renew({}, with_waterfall=True).document["offer"] == offer, text

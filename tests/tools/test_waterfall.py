@@ -375,7 +375,7 @@ def test_too_many_fields_are_told() -> None:
     """The fields without a row, and those that --json leaves out, are counted, also for each of two."""
     with mock.patch.object(tracks, "MAX_FIELDS", 6):
         many = layout(timeline_for({"a": list(range(1006)), "b": 1}))
-    words = "1,002 fields are too many: they are counted, but not shown or picked, and not in --json"
+    words = "1,002 more fields are only counted: too many to be shown, selected or listed"
     assert [line.plain for line in waterfall_lines(many, 40)][-1] == words
     few = layout(timeline_for([1]))
     assert "too many" not in "".join([line.plain for line in waterfall_lines(few, 40)])

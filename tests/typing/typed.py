@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, Generator
-from typing import Any, assert_type
+from typing import Any, Literal, assert_type
 
 from pydantic import TypeAdapter
 
 from unspool import ParserState, Path
 from unspool.typed import (
     Cache,
+    Changes,
     Complete,
     Invalid,
     Missing,
@@ -18,15 +19,22 @@ from unspool.typed import (
     Resolution,
     Resolver,
     aitems,
+    aiter_changes,
     aiter_partial,
     items,
+    iter_changes,
     iter_partial,
     partial,
 )
 
 
+class Stop:
+    name: str
+
+
 class Trip:
     city: str
+    stops: list[Stop]
 
 
 def a_class(fragments: list[str], awaited: AsyncIterable[bytes]) -> None:
@@ -94,6 +102,29 @@ def an_outcome(resolution: Resolution[Trip], seen: Partial[Trip]) -> None:
     if seen.invalid is not None:
         assert_type(seen.invalid.path, Path)
     assert_type(resolution.value, Trip)
+
+
+def a_part_that_may_be_missing(seen: Partial[Trip], changes: Changes[Trip]) -> None:
+    """`get` has the type of the part, or None. A wrong name is an error before the code runs."""
+    assert_type(seen.get(lambda trip: trip.city), str | None)
+    assert_type(seen.get(lambda trip: trip.stops[-1].name), str | None)
+    assert_type(changes.partial.get(lambda trip: trip.stops), list[Stop] | None)
+    assert_type(seen.state_at("city"), Literal["pending", "growing", "complete"])
+    seen.get(lambda trip: trip.country)  # type: ignore[attr-defined]
+
+
+def the_changes(fragments: list[str], awaited: AsyncIterable[str], adapter: TypeAdapter[list[Trip]]) -> None:
+    """Changes know the type of the value."""
+    assert_type(iter_changes(Trip, fragments), Generator[Changes[Trip], None, None])
+    assert_type(iter_changes(adapter, fragments), Generator[Changes[list[Trip]], None, None])
+    assert_type(iter_changes(int | str, fragments, strict=True), Generator[Changes[Any], None, None])
+    assert_type(aiter_changes(partial(Trip), awaited), AsyncGenerator[Changes[Trip], None])
+    for changes in iter_changes(Trip, fragments):
+        assert_type(changes.value, Trip)
+        assert_type(changes.partial, Partial[Trip])
+        assert_type(changes.patch, list[dict[str, Any]])
+        assert_type([change.path for change in changes], list[Path])
+        assert_type([change.text for change in changes], list[str])
 
 
 def outcomes(complete: Complete[Trip], invalid: Invalid[Trip], missing: Missing[Trip]) -> None:

@@ -15,7 +15,7 @@ from .._dumps import check, natural, text
 from .._errors import OptionsError, Reason, SnapshotError, StateError, UnspoolError, shown_path
 from .._grammar.writer import Writer
 from .._missing import MISSING
-from .._options import Options, chosen_options
+from .._options import Options, chosen_options, loaded_options
 from .._path import ROOT, Path
 from .notices import Conflict, Stall
 from .policy import BLANK, NOT_CALLED, Open, Plan, Rules
@@ -215,14 +215,21 @@ class SnapshotChunker:
 
     @classmethod
     def load(
-        cls, data: object, *, on_conflict: OnConflict | None = None, on_stall: OnStall | None = None
+        cls,
+        data: object,
+        *,
+        on_conflict: OnConflict | None = None,
+        on_stall: OnStall | None = None,
+        max: Options | None = None,
     ) -> SnapshotChunker:
         """Return a chunker that continues where the dumped one was. Raise `StateError` for invalid data.
 
-        A dump does not hold functions. If the dumped chunker had one as `on_conflict`, pass it again.
+        A dump does not hold functions. If the dumped chunker had one as `on_conflict`, pass it again. A dump brings its
+        own options. With `max`, a dump whose limits are larger than those of `max` is refused.
         """
+        cap = None if max is None else chosen_options(max)
         try:
-            return cls._load(data, on_conflict, on_stall)
+            return cls._load(data, on_conflict, on_stall, cap)
         except StateError:
             raise
         except OptionsError as error:
@@ -239,13 +246,14 @@ class SnapshotChunker:
             raise StateError(f"invalid state dump: {type(error).__name__}") from None
 
     @classmethod
-    def _load(cls, data: Any, on_conflict: OnConflict | None, on_stall: OnStall | None) -> SnapshotChunker:
+    def _load(
+        cls, data: Any, on_conflict: OnConflict | None, on_stall: OnStall | None, cap: Options | None
+    ) -> SnapshotChunker:
         check(isinstance(data, dict), "expected an object")
         if data.keys() == OLD_FIELDS and type(data["version"]) is int and data["version"] == 1:
             data = _upgraded(data)
         check(data.keys() == DUMP_FIELDS, "unexpected fields")
         check(type(data["version"]) is int and data["version"] == DUMP_VERSION, "unknown version")
-        check(isinstance(data["options"], dict), "invalid options")
         has_function = isinstance(data["on_conflict"], str) and data["on_conflict"] == "call"
         check(
             on_conflict is not None or not has_function, "it needs the function that was on_conflict: pass it to load"
@@ -256,7 +264,7 @@ class SnapshotChunker:
             empty=data["empty"],
             keep_text=data["emitted"] is not None,
             on_stall=on_stall,
-            options=Options(**data["options"]),
+            options=loaded_options(data["options"], cap),
         )
         limits = chunker._reader.limits
 

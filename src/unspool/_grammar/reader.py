@@ -45,7 +45,7 @@ from __future__ import annotations
 
 import sys
 
-from .._dumps import check, check_position, natural
+from .._dumps import check, check_position, is_encodable, natural
 from .._dumps import text as checked_text
 from .._errors import Code, IncompleteJSONError, JSONSyntaxError, LimitError, Position, StateError
 from .._native import TYPE_CHECKING, final, mypyc_attr
@@ -173,7 +173,7 @@ EXPECTED_INSTEAD: Final[dict[Code, str]] = {
     Code.CONTROL_CHARACTER: "an escape such as \\n or \\u0000",
     Code.LONE_SURROGATE: "both halves of the pair, one after the other",
     Code.INVALID_UTF8: "well-formed UTF-8",
-    Code.NUMBER_OVERFLOW: "a number within the range of a float",
+    Code.NUMBER_OVERFLOW: "a number within the range of a float or, with Options(floats='decimal'), of a Decimal",
     Code.DUPLICATE_KEY: "each key once",
 }
 """The words for errors that the mode does not explain."""
@@ -1279,7 +1279,7 @@ class Reader:
                 continue
             [value] = payload
             if kind == "s":
-                check(len(checked_text(value)) <= self.dialect.max_string, "a string over the limit")
+                check(len(self._load_text(value)) <= self.dialect.max_string, "a string over the limit")
                 sink.whole_string(key, 0, value, node_id, 0, 0)
             elif kind == "n":
                 sink.number(key, 0, self._load_number(checked_text(value)), value, node_id, 0)
@@ -1295,10 +1295,16 @@ class Reader:
         frame = self._frame
         check(isinstance(key, str) if frame is not None and frame.is_object else key is None, "impossible key")
         if isinstance(key, str):
-            check(len(key) <= self._key_room, "a key over the limit")
+            check(len(self._load_text(key)) <= self._key_room, "a key over the limit")
             check(self._set_key(key), "duplicate key")
         else:
             self._key = None
+
+    def _load_text(self, value: object) -> str:
+        """Return the text of a string or a key, which has halves of surrogate pairs only where they are kept."""
+        text = checked_text(value)
+        check(self.dialect.surrogates == KEEP or is_encodable(text), "half of a surrogate pair")
+        return text
 
     def _load_number(self, raw: str) -> object:
         end, mode = number_run(raw, 0, len(raw), NUMBER)
@@ -1315,18 +1321,21 @@ class Reader:
         """Restore the token in flight, and report the open string to the sink."""
         mode = self.mode
         dialect = self.dialect
-        text = checked_text(data["text"])
+        text = self._load_text(data["text"])
         carry = loaded_carry(checked_text(data["carry"]))
-        check(len(text) + len(carry) <= self.offset, "a token longer than the text")
+        longer = 1 if dialect.repairs else 0  # .5 became 0.5, and NaN null
+        check(len(text) + len(carry) <= self.offset + longer, "a token longer than the text")
         string = data["string"]
         check((string is not None) if mode == STRING else (string is None or mode == FAILED), "no open string")
         if string is not None:
             node_id, key, shown = string
             check(natural(node_id) == self._next_id - 1, "impossible ids")
+            before = [entry[1] for entry in data["tree"] if entry[0] != "]"]
+            check(not before or before[-1] < node_id, "impossible ids")
             self._load_key(key)
             sink.start_string(self._key, 0, node_id, 0)
             check(mode == FAILED or text == shown, "two texts for one string")
-            text = checked_text(shown)
+            text = self._load_text(shown)
             if text:
                 sink.grow_string(text, 0)
         elif mode in WITH_KEY or mode >= NUMBER:
@@ -1355,12 +1364,14 @@ class Reader:
         if carry:
             check(STRING <= mode <= KEY_OR_STRING and len(carry) <= self.offset, "no escape")
             check(read_escape(carry, 0, len(carry), dialect.surrogates)[0] == HELD, "no half of an escape")
+            # A repairer passes whole escapes on, so nothing waits but a half of a pair.
+            check(not dialect.mends or carry[0] != "\\" or len(carry) == 6, "no half of a pair")
         self._carry = carry
         self._untold = self.offset - len(carry)
 
 
 def least_length(kind: object, rest: list[object]) -> int:
-    """Return how many characters an entry of a dumped tree takes in the text, at least."""
+    """Return the least number of characters that an entry of a dumped tree can have in the text."""
     length = 1
     if len(rest) > 1 and isinstance(rest[1], str):
         length += len(rest[1]) + 3  # the key, its quotes and the colon

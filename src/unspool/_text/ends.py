@@ -14,6 +14,7 @@ from __future__ import annotations
 from .._grammar.scan import space_run
 from .._native import TYPE_CHECKING
 from .spelling import (
+    JSON_ATOM,
     NO_QUOTE,
     OTHER,
     atom_kind,
@@ -100,6 +101,19 @@ def quoted_key_follows(text: str, i: i64, end: i64, out: i64) -> i64:
     return out
 
 
+def key_run(text: str, start: i64, end: i64) -> i64:
+    """Return the end of the words that a key without its quotes may have at `start`, with escapes."""
+    at = start
+    while at < end:
+        if text[at] == "\\":
+            at += 2
+        elif is_word(text[at]) or text[at] in "- ./":
+            at += 1
+        else:
+            return at
+    return end
+
+
 def bare_key_follows(text: str, i: i64, end: i64, out: i64) -> i64:
     """Tell whether a word and a colon are at `i`."""
     at = i
@@ -173,11 +187,14 @@ def item_follows(text: str, i: i64, end: i64, out: i64, bare: bool, inner: bool)
     if after == end:
         return out
     c = narrow(ord(text[after]))
-    if c != 0x2C and c != 0x5D:  # , ]
+    is_known = atom_kind(text[at:stop]) != OTHER
+    # Behind a string without inner quotes, the item may be followed by another fault: no comma, or the wrong bracket.
+    is_faulty = is_known and not inner and (c == 0x7D or has_line_break(text, stop, after))  # }
+    if c != 0x2C and c != 0x5D and not is_faulty:  # , ]
         answer = is_comment(text, after, end, out)
         if answer != YES:
             return answer
-    return YES if bare or atom_kind(text[at:stop]) != OTHER else NO
+    return YES if bare or is_known else NO
 
 
 def quoted_item_follows(text: str, i: i64, end: i64, out: i64) -> i64:
@@ -234,6 +251,8 @@ def string_ends(
         answer: i64
         if in_object:
             answer = member_follows(text, at + 1, end, out, bare, in_array_outside)
+            if answer == NO and not inner:
+                answer = faulty_key_follows(text, at + 1, end, out)
         else:
             answer = item_follows(text, at + 1, end, out, bare, inner)
         return NO if answer == YES and is_embedded and not is_next_line else answer
@@ -248,7 +267,9 @@ def string_ends(
             return NO if is_embedded and not broke else word_key_follows(text, at, end, out)
         if at + 1 == end:
             return out
-        return YES if at > i and is_word(text[at + 1]) else NO
+        if at > i and not inner and closes(quote_kind(c), ord(text[at + 1])):
+            return empty_item_follows(text, at + 2, end, out)
+        return YES if at > i and (is_word(text[at + 1]) or (broke and not inner)) else NO
     if not in_object and not inner and at > i and is_word(text[at]):
         return word_ends_array_line(text, at, end, out)
     if c == 0x2B and not inner:  # +
@@ -264,22 +285,55 @@ def string_ends(
 
 
 def word_ends_array_line(text: str, i: i64, end: i64, out: i64) -> i64:
-    """Tell whether one word is at `i`, followed by the end of the line or of the array."""
+    """Tell whether one word is at `i`, followed by the end of the line or of the array; or a number and a comma."""
     at = atom_run(text, i, end)
     after = space_run(text, at, end)
     if has_line_break(text, at, after):
         return YES
     if after == end:
         return UNDECIDED if out == UNDECIDED else NO
+    if text[after] == ",":
+        return YES if atom_kind(text[i:at]) == JSON_ATOM else NO
     return YES if text[after] == "]" else NO
+
+
+def empty_item_follows(text: str, i: i64, end: i64, out: i64) -> i64:
+    """Tell whether the two quotes before `i` are an item of an array: a comma follows, or the bracket."""
+    at = blank_run(text, i, end)
+    if at == end:
+        return out
+    c = narrow(ord(text[at]))
+    return YES if c == 0x2C or c == 0x5D else NO  # , ]
+
+
+def faulty_key_follows(text: str, i: i64, end: i64, out: i64) -> i64:
+    """Tell whether a key of a few words is at `i` that lacks its last quote or its colon, but not its value."""
+    start = blank_run(text, i, end)
+    if start == end:
+        return out
+    style = quote_kind(ord(text[start]))
+    if style == NO_QUOTE:
+        return NO
+    at = key_run(text, start + 1, min(end, start + 1 + LONGEST_KEY))
+    if at == end:
+        return out
+    if at == start + 1:
+        return NO
+    if ord(text[at]) == 0x3A:  # :
+        return key_was_not_closed(text, at + 1, end, out, style)
+    if not closes(style, ord(text[at])):
+        return NO
+    after = blank_run(text, at + 1, end)
+    if after == end:
+        return out
+    c: i64 = ord(text[after])
+    return YES if quote_kind(c) == style or c == 0x7B or c == 0x5B else NO  # { [
 
 
 def word_key_follows(text: str, i: i64, end: i64, out: i64) -> i64:
     """Tell whether a key of one or a few words, its quotes and its colon are at `i`, without a comma before."""
     style = quote_kind(ord(text[i]))
-    at = i + 1
-    while at < end and at - i <= LONGEST_KEY and (is_word(text[at]) or text[at] in "- ."):
-        at += 1
+    at = key_run(text, i + 1, min(end, i + 1 + LONGEST_KEY))
     if at == end:
         return out if out != YES else NO
     if at == i + 1 or not closes(style, ord(text[at])):
@@ -325,9 +379,7 @@ def quote_is_missing(text: str, i: i64, end: i64, out: i64, style: i64, in_objec
             return YES
         return quoted_item_follows(text, at, end, far) if has_line_break(text, i, at) else NO
     stop = min(end, first + LONGEST_KEY)
-    k = first
-    while k < stop and (is_word(text[k]) or text[k] in "- ./"):
-        k += 1
+    k = key_run(text, first, stop)
     if k == end:
         return far
     if k == stop or not closes(style, ord(text[k])):
@@ -395,14 +447,17 @@ def member_key_at(text: str, i: i64, end: i64, out: i64, only_words: bool) -> i6
     at = i + 1
     while at < end:
         c: i64 = ord(text[at])
-        if c == 0x5C or c == 0x0A:  # \ LF
+        if c == 0x0A:  # LF
             return NO
+        if c == 0x5C:  # \
+            at += 2
+            continue
         if closes(style, c):
             after = blank_run(text, at + 1, end)
             if after == end:
                 return out
             return YES if narrow(ord(text[after])) == 0x3A else NO
-        if only_words and not is_word(text[at]):
+        if only_words and not is_word(text[at]) and text[at] not in "-./":
             return NO
         at += 1
     return out

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, cast, final
 
-from .._dumps import check
+from .._dumps import as_dumped, check, raw_text
 from .._sharing import appended
 from .spelling import ODD_SPACES
 
@@ -238,6 +238,7 @@ class Extractor:
     def dump(self) -> dict[str, object]:
         """Return the state as plain JSON data. It depends on the text so far, and not on how the text was cut."""
         data: dict[str, object] = {name.removeprefix("_"): getattr(self, name) for name in FIELDS}
+        data["held"], data["label"] = as_dumped(self._held), as_dumped(self._label)  # text of the input
         data["skipped"] = [list(region) for region in self.skipped]
         return data
 
@@ -249,6 +250,8 @@ class Extractor:
         other = Extractor(False, is_tolerant)
         for name, (kind, largest) in FIELDS.items():
             value = fields.get(name.removeprefix("_"))
+            if kind is str and isinstance(value, list):
+                value = raw_text(cast("object", value))
             _check_field(type(value) is kind, name)
             _check_field(0 <= (len(value) if isinstance(value, str) else cast("int", value)) <= largest, name)
             setattr(other, name, value)

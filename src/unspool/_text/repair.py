@@ -22,8 +22,7 @@ The methods, and the modes of the reader that they serve::
 # Compiled with mypyc.
 from __future__ import annotations
 
-from .._dumps import check, flag, natural
-from .._dumps import text as checked_text
+from .._dumps import as_dumped, check, check_position, flag, natural, raw_text
 from .._errors import Code, Position
 from .._grammar.reader import (
     AFTER_ITEM,
@@ -232,7 +231,7 @@ class Repairer:
             self._run(text, end, False, sink)
             return
         self._run(text, room, False, sink)
-        if not reader.is_over:
+        if not reader.is_over and not self.has_ended:
             reader.skip(text[self._at :], sink)
             self._forget()
 
@@ -487,6 +486,8 @@ class Repairer:
             if (at > i + 1 or text[i] != " ") and has_line_break(text, i, at):
                 self._broke = True
             if at == end or is_atom(reader.mode):
+                if is_atom(reader.mode) and reader._after == IGNORE:
+                    at = i + 1  # the text ends here
                 self._pass(i, at)
                 return at
         mode = reader.mode
@@ -815,6 +816,8 @@ class Repairer:
             if c == 0x3A and self._level == GUESS:  # :
                 limit = min(end, at + FARTHEST)
                 out = self._beyond(limit, NO)
+                if self._is_last and limit == end and text[at:end].rstrip(" \t\r\n").endswith("}"):
+                    out = YES  # no other quote will come, and the object is closed
                 answer = key_was_not_closed(text, at + 1, limit, out, style)
                 if answer == UNDECIDED:
                     return self._hold(i, at)
@@ -1508,7 +1511,7 @@ class Repairer:
         data: dict[str, object] = {name[1:]: getattr(self, name) for name, _ in FIELDS}
         for name in FLAGS:
             data[name[1:]] = getattr(self, name)
-        data["held"] = self._held
+        data["held"] = as_dumped(self._held)
         data["log"] = [
             [repair.code.value, *repair.position, repair.length, list(repair.path.steps)] for repair in self.repairs
         ]
@@ -1526,12 +1529,13 @@ class Repairer:
             setattr(self, name, number)
         for name in FLAGS:
             setattr(self, name, flag(fields[name[1:]]))
-        self._held = checked_text(fields["held"])
+        self._held = raw_text(fields["held"])
         is_open = reader.mode == STRING or reader.mode == KEY_STRING
         check(is_open == (self._style != NO_QUOTE) or self._level == NOTHING or self._refused, "no open string")
         check(self._style != BARE or reader._frame is not None, "no container")
         for code, offset, line, column, length, steps in fields["log"]:
             position = Position(natural(offset), natural(line), natural(column))
+            check_position(offset, line, column)
             check(offset + natural(length) <= reader.offset or reader.is_failed, "a repair beyond the text")
             check(all(isinstance(step, str) or natural(step) >= 0 for step in steps), "impossible path")
             self._log.append(Repair(RepairCode(code), position, length, Path.of(*steps)))

@@ -290,9 +290,16 @@ class MessageError(UnspoolError, ValueError):
             state=state,
         )
 
+    def __copy__(self) -> MessageError:
+        return self._copied(self.call, self.state)
+
+    def __deepcopy__(self, memo: object) -> MessageError:
+        return self._copied(self.call, self.state)  # all that it holds is immutable, or an exception of others
+
     def __reduce__(self) -> tuple[object, ...]:
         # Without the state: its config may hold types, which cannot be pickled.
-        return _restored, (self.fault, self.call, self.paths, self.reason, self.code, self.detail, self.status)
+        reason = _sendable(self.reason)
+        return _restored, (self.fault, self.call, self.paths, reason, self.code, self.detail, self.status)
 
     def _message(self) -> str:
         sentence = FAULT_SENTENCES[self.fault]
@@ -307,6 +314,20 @@ class MessageError(UnspoolError, ValueError):
             parts.append(f"HTTP {self.status}")
         parts += [word[:MAX_FAULT_DETAIL] for word in (self.code, self.detail) if word]
         return ": ".join(parts)
+
+
+def _sendable(reason: Exception | None) -> Exception | None:
+    """Return the exception if a pickle can hold it, and otherwise one that says its class.
+
+    Many exceptions of clients cannot be pickled, or fail when they are restored: they hold connections and responses.
+    """
+    import pickle  # the caller has loaded it already
+
+    try:
+        pickle.loads(pickle.dumps(reason))  # noqa: S301 - it was pickled in the same line
+    except Exception:  # noqa: BLE001 - whatever the exception's own code raises
+        return UnspoolError(type(reason).__name__)
+    return reason
 
 
 def _restored(

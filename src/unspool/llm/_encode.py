@@ -24,7 +24,7 @@ from ._stream import MessageStream
 from ._wire import DONE
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Generator
+    from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 
     from ._changes import MessageEvent
     from ._message import MessageState
@@ -36,6 +36,7 @@ Chunk = dict[str, Any]
 
 LAST: Final = f"data: {DONE}\n\n".encode()
 ORPHANS: Final = ("open", "data")
+VERSIONS: Final = (5, 6, 7)
 CLOSED: Final = "the stream ended before the message did"
 
 
@@ -80,6 +81,7 @@ class Encoder:
     - `include_usage`: chat completions end with the usage, as with the option of the same name in the request
     - `reasoning_field`: the field of reasoning in chat completions; None leaves reasoning out
     - `orphans`: what becomes of results without a call in `vercel-ui`: "open" shows an empty call, "data" a data part
+    - `version`: the version of the AI SDK on the page, for `vercel-ui`. Only 7 has citations in a text
     - `thread_id` and `run_id`: the names of the run in `ag-ui`
 
     With `carry`, signatures of other providers go along as tagged texts, which `carried` recognises; `source` is the
@@ -110,6 +112,7 @@ class Encoder:
         carry: bool = False,
         strict: bool = False,
         orphans: str = "open",
+        version: int = 6,
         thread_id: str | None = None,
         run_id: str | None = None,
     ) -> None:
@@ -117,6 +120,8 @@ class Encoder:
         self._wire = wire_for(target)
         if orphans not in ORPHANS:
             raise OptionsError(f"orphans must be {' or '.join(map(repr, ORPHANS))}")
+        if version not in VERSIONS:
+            raise OptionsError(f"version must be {' or '.join(map(str, VERSIONS))}")
         made = uuid.uuid4().hex
         settings = EncoderSettings(
             id,
@@ -129,6 +134,7 @@ class Encoder:
             orphans,
             thread_id or f"thread_{made}",
             run_id or f"run_{made}",
+            version,
         )
         self._is_strict = strict
         self._state = EncoderState(settings)
@@ -175,17 +181,27 @@ class Encoder:
         self._state, chunks = ended_early(self._wire.target, self._state, CLOSED)
         return chunks
 
-    def prelude(self, state: MessageState) -> list[Chunk]:
+    def prelude(
+        self, state: MessageState, *, kept: bool = False, history: Sequence[Mapping[str, Any]] = ()
+    ) -> list[Chunk]:
         """Return the chunks for a client that joins late: they bring it to this state of the message.
 
-        The events after this state follow with `feed`. Only a new encoder has a prelude.
+        The events after this state follow with `feed`. Only a new encoder has a prelude. It depends on the state and
+        the settings alone: with an `id`, `created`, `thread_id` and `run_id`, all processes write the same bytes.
+
+        With `kept`, the client may still have an older part of this message, which the prelude replaces. `vercel-ui`
+        can do that with ``version=7``. `ag-ui` sends a snapshot of all messages: `history` has those before this one.
         """
         if self._state.is_started or self._state.seen_id is not None:
             raise StateError("an encoder that has begun has no prelude; make a new one")
         if self._state.source is None:
             self.name_source(state.format)
+        target, settings = self._wire.target, self._state.settings
+        if kept:
+            target.replacing([], settings, [])  # raises before anything is remembered
         events = changes(start(state.config, format=state.format), state)
-        return [chunk for event in events for chunk in self.feed(event)]
+        chunks = [chunk for event in events for chunk in self.feed(event)]
+        return target.replacing(chunks, settings, [dict(message) for message in history]) if kept else chunks
 
     def frame(self, chunk: Chunk) -> bytes:
         """Return a chunk as a server-sent event."""

@@ -6,14 +6,17 @@
 [{'city': 'Por'}, {'city': 'Porto'}]
 """
 
+from ._changes import Changes, ValueChange
 from ._iterate import (
     Resolver,
     aitems,
+    aiter_changes,
     aiter_partial,
     from_json_schema,
     from_msgspec,
     from_pydantic,
     items,
+    iter_changes,
     iter_partial,
     partial,
 )
@@ -24,6 +27,7 @@ from ._shape import Atomic, NotNull, Problem, Shape, WholeItems
 __all__ = [
     "Atomic",
     "Cache",
+    "Changes",
     "Complete",
     "Invalid",
     "InvalidError",
@@ -34,13 +38,16 @@ __all__ = [
     "Resolution",
     "Resolver",
     "Shape",
+    "ValueChange",
     "WholeItems",
     "aitems",
+    "aiter_changes",
     "aiter_partial",
     "from_json_schema",
     "from_msgspec",
     "from_pydantic",
     "items",
+    "iter_changes",
     "iter_partial",
     "partial",
     "resolve",

@@ -11,8 +11,25 @@ element of an array on its own: the sink of its reader grows a tree for the open
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar, cast, final, overload
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable
+from functools import lru_cache
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    ForwardRef,
+    Generic,
+    Literal,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    cast,
+    final,
+    get_args,
+    get_origin,
+    overload,
+)
 
 from .._errors import JSONSyntaxError, OptionsError
 from .._grammar.sink import Sink
@@ -23,6 +40,7 @@ from .._streams import aiterate, iterate
 from .._tree.fold import TreeFold
 from ..select import START, Pattern
 from ..select import compile as compile_pattern
+from ._changes import Changes, Document
 from ._outcome import Invalid, InvalidError, Partial
 from ._resolve import FoundProblem, invalid_with, resolve, resolve_tree, reviewed
 from ._shape import Shape, asks_for_values
@@ -38,11 +56,13 @@ if TYPE_CHECKING:
 __all__ = [
     "Resolver",
     "aitems",
+    "aiter_changes",
     "aiter_partial",
     "from_json_schema",
     "from_msgspec",
     "from_pydantic",
     "items",
+    "iter_changes",
     "iter_partial",
     "partial",
 ]
@@ -75,7 +95,8 @@ def from_pydantic(type: Any, *, early: bool = False, strict: bool | None = None,
     """
     from ._pydantic.shapes import shape_of
 
-    return shape_of(type, early, strict, _fills(empty))
+    fills = _fills(empty)
+    return _kept(shape_of, type, early, strict, fills)
 
 
 def from_msgspec(type: Any, *, early: bool = False, empty: Empty | None = None) -> Shape:
@@ -87,7 +108,46 @@ def from_msgspec(type: Any, *, early: bool = False, empty: Empty | None = None) 
     """
     from ._msgspec import shape_of
 
-    return shape_of(type, early, _fills(empty))
+    return _kept(shape_of, type, early, _fills(empty))
+
+
+MAX_KEPT_SHAPES: Final = 256
+
+
+def _kept(make: Callable[..., Shape], hint: Any, *options: object) -> Shape:
+    """Return the shape of a type, the same one each time: making one takes longer than reading a short text.
+
+    Names in quotes mean something else in each module, so such types get a new shape. The spelling is a part of the
+    key, because ``int | str`` and ``str | int`` are equal, and Pydantic tells them apart.
+    """
+    try:
+        hash(hint)
+        spelling = repr(hint)
+    except (TypeError, RecursionError):
+        return make(hint, *options)
+    if _has_names(hint):
+        return make(hint, *options)
+    return _make_once(make, hint, spelling, id(getattr(hint, "__pydantic_core_schema__", None)), options)
+
+
+def _has_names(hint: Any) -> bool:
+    """Return whether a part of a type is a name in quotes."""
+    hints: list[Any] = [hint]
+    while hints:
+        one = hints.pop()
+        if isinstance(one, (str, ForwardRef)):
+            return True
+        origin = get_origin(one)
+        if origin is Annotated:
+            hints.append(one.__origin__)
+        elif origin is not Literal:
+            hints += get_args(one)
+    return False
+
+
+@lru_cache(maxsize=MAX_KEPT_SHAPES)
+def _make_once(make: Callable[..., Shape], hint: Any, spelling: str, schema: int, options: tuple[object, ...]) -> Shape:
+    return make(hint, *options)
 
 
 def _fills(empty: object) -> bool:
@@ -155,7 +215,8 @@ def partial(
     context: object = None,
     empty: Empty | None = None,
 ) -> Resolver[Any]:
-    """Return a resolver for a type: a Pydantic model, a msgspec struct, a JSON Schema, or a type for `TypeAdapter`.
+    """Return a resolver for a type: a Pydantic model, a msgspec struct, an attrs class, a JSON Schema, or any other
+    type that `TypeAdapter` takes, such as a dataclass.
 
     With `early`, a Literal or an Enum is shown as soon as only one of its values can still come. `strict` and `context`
     are for Pydantic types and mean the same as in `model_validate_json`. With ``empty="containers"``, lists, dicts and
@@ -170,7 +231,7 @@ def partial(
         resolver: Resolver[Any] = type  # pyright: ignore[reportUnknownVariableType]
         return resolver if context is None else Resolver(resolver.shape, context)
     msgspec = sys.modules.get("msgspec")
-    is_struct = msgspec is not None and isinstance(type, msgspec.StructMeta)
+    is_struct = hasattr(type, "__attrs_attrs__") or (msgspec is not None and isinstance(type, msgspec.StructMeta))
     if is_struct or isinstance(type, (dict, bool)):
         if strict is not None or context is not None:
             raise OptionsError("strict= and context= are for Pydantic types only")
@@ -304,25 +365,25 @@ class PartialStage:
 
     __slots__ = (
         "_asks_for_values",
-        "_cache",
         "_context",
         "_fault",
         "_has_ended",
-        "_last",
         "_on_invalid",
         "_parser",
         "_repairs",
-        "_shape",
+        "cache",
+        "last",
+        "shape",
     )
 
     def __init__(self, resolver: Resolver[Any], parser: TreeParser, on_invalid: str) -> None:
-        self._shape = resolver.shape
+        self.shape = resolver.shape
         self._context = resolver.context
         self._asks_for_values = asks_for_values(resolver.shape)
         self._parser = parser
         self._on_invalid = on_invalid
-        self._cache: Cache | None = None
-        self._last: Resolution[Any] | None = None
+        self.cache: Cache | None = None
+        self.last: Resolution[Any] | None = None
         self._fault: JSONSyntaxError | None = None
         self._has_ended = False
         self._repairs: tuple[Repair, ...] = ()  # those that the last value had
@@ -343,40 +404,185 @@ class PartialStage:
         return self._take()
 
     def _take(self) -> list[Partial[Any]]:
-        last = self._last
+        last = self.last
         parser = self._parser
         root = parser.glance(with_values=self._asks_for_values)
-        self._last, self._cache = resolve_tree(self._shape, root, parser.is_complete, self._cache, self._context)
-        resolution = self._last
+        self.last, self.cache = resolve_tree(self.shape, root, parser.is_complete, self.cache, self._context)
+        resolution = self.last
         is_news = self._is_news(last, resolution)
         repairs = parser.repairs
         if repairs:
             if not is_news and repairs != self._repairs and type(last) is type(resolution):
                 resolution = resolution.copied()  # a value that was handed out keeps its log
-                is_news = isinstance(resolution, Partial) and not self._is_raised(resolution)
+                is_news = isinstance(resolution, Partial) and not self.is_raised(resolution)
             if is_news:
                 self._repairs = resolution.repairs = repairs
         return [cast("Partial[Any]", resolution)] if is_news else []
 
     def _is_news(self, last: Resolution[Any] | None, resolution: Resolution[Any]) -> bool:
-        if resolution is last or not isinstance(resolution, Partial) or self._is_raised(resolution):
+        if resolution is last or not isinstance(resolution, Partial) or self.is_raised(resolution):
             return False
         # Text behind a complete value may take the completeness back. Nothing visible has changed then.
         if isinstance(last, Partial) and last.value is resolution.value:
             return not last.is_complete and type(last) is not type(resolution)
         return True
 
-    def _is_raised(self, resolution: Resolution[Any]) -> bool:
+    def is_raised(self, resolution: Resolution[Any]) -> bool:
         return isinstance(resolution, Invalid) and self._on_invalid == "raise"
 
     def raise_fault(self) -> None:
-        invalid = None if self._last is None else self._last.invalid
+        invalid = None if self.last is None else self.last.invalid
         if invalid is not None and self._on_invalid == "raise":
             raise InvalidError(invalid)
         if invalid is not None and self._has_ended and self._on_invalid == "defer":
             raise InvalidError(reviewed(invalid, self._context))
         if self._fault is not None:
             raise self._fault
+
+
+# The changes
+
+
+@overload
+def iter_changes(
+    type: type[T] | Resolver[T] | Adapter[T],
+    fragments: Iterable[Fragment],
+    options: Options | None = ...,
+    *,
+    on_invalid: OnInvalid = ...,
+    early: bool = ...,
+    strict: bool | None = ...,
+    context: object = ...,
+    empty: Empty | None = ...,
+    extract: bool = ...,
+    repair: Repairing | None = ...,
+) -> Generator[Changes[T], None, None]: ...
+@overload
+def iter_changes(
+    type: Any,
+    fragments: Iterable[Fragment],
+    options: Options | None = ...,
+    *,
+    on_invalid: OnInvalid = ...,
+    early: bool = ...,
+    strict: bool | None = ...,
+    context: object = ...,
+    empty: Empty | None = ...,
+    extract: bool = ...,
+    repair: Repairing | None = ...,
+) -> Generator[Changes[Any], None, None]: ...
+def iter_changes(
+    type: Any,
+    fragments: Iterable[Fragment],
+    options: Options | None = None,
+    *,
+    on_invalid: object = "raise",
+    early: bool = False,
+    strict: bool | None = None,
+    context: object = None,
+    empty: Empty | None = None,
+    extract: bool = False,
+    repair: Repairing | None = None,
+) -> Generator[Changes[Any], None, None]:
+    """Yield the changes of the typed value, for each fragment that changed something.
+
+    Each `Changes` says which paths appeared, grew or were completed, has the value so far, and has a JSON Patch for the
+    document of a client. The arguments and the errors are those of `iter_partial`. `max_depth` of the options must be
+    at most 200.
+    """
+    resolver = partial(type, early=early, strict=strict, context=context, empty=empty)
+    return iterate(fragments, _change_stage(resolver, options, on_invalid, extract, repair))
+
+
+@overload
+def aiter_changes(
+    type: type[T] | Resolver[T] | Adapter[T],
+    fragments: AsyncIterable[Fragment],
+    options: Options | None = ...,
+    *,
+    on_invalid: OnInvalid = ...,
+    early: bool = ...,
+    strict: bool | None = ...,
+    context: object = ...,
+    empty: Empty | None = ...,
+    extract: bool = ...,
+    repair: Repairing | None = ...,
+) -> AsyncGenerator[Changes[T], None]: ...
+@overload
+def aiter_changes(
+    type: Any,
+    fragments: AsyncIterable[Fragment],
+    options: Options | None = ...,
+    *,
+    on_invalid: OnInvalid = ...,
+    early: bool = ...,
+    strict: bool | None = ...,
+    context: object = ...,
+    empty: Empty | None = ...,
+    extract: bool = ...,
+    repair: Repairing | None = ...,
+) -> AsyncGenerator[Changes[Any], None]: ...
+def aiter_changes(
+    type: Any,
+    fragments: AsyncIterable[Fragment],
+    options: Options | None = None,
+    *,
+    on_invalid: object = "raise",
+    early: bool = False,
+    strict: bool | None = None,
+    context: object = None,
+    empty: Empty | None = None,
+    extract: bool = False,
+    repair: Repairing | None = None,
+) -> AsyncGenerator[Changes[Any], None]:
+    """Yield the same as `iter_changes`, from an async source."""
+    resolver = partial(type, early=early, strict=strict, context=context, empty=empty)
+    return aiterate(fragments, _change_stage(resolver, options, on_invalid, extract, repair))
+
+
+def _change_stage(
+    resolver: Resolver[Any], options: Options | None, on_invalid: object, extract: bool, repair: Repairing | None
+) -> ChangeStage:
+    depth = chosen_options(options).max_depth
+    if depth is None or depth > MAX_WRITTEN_DEPTH:
+        raise OptionsError(
+            f"max_depth must be at most {MAX_WRITTEN_DEPTH} here: deeper values cannot be written as JSON"
+        )
+    return ChangeStage(_partial_stage(resolver, options, on_invalid, extract, repair))
+
+
+MAX_WRITTEN_DEPTH: Final = 200
+"""The depth of a document. Pydantic writes at most 255 levels."""
+
+
+@final
+class ChangeStage:
+    """The changes of the typed value with each fragment."""
+
+    __slots__ = ("_document", "_partials")
+
+    def __init__(self, partials: PartialStage) -> None:
+        self._partials = partials
+        self._document = Document(partials.shape)
+
+    def feed(self, fragment: Fragment) -> list[Changes[Any]]:
+        self._partials.feed(fragment)
+        return self._take()
+
+    def close(self) -> list[Changes[Any]]:
+        self._partials.close()
+        return self._take()
+
+    def _take(self) -> list[Changes[Any]]:
+        stage = self._partials
+        resolution, cache = stage.last, stage.cache
+        if not isinstance(resolution, Partial) or cache is None or stage.is_raised(resolution):
+            return []
+        changes, patch = self._document.follow(cache.result, cache.root, is_complete=resolution.is_complete)
+        return [Changes(resolution, changes, patch)] if changes else []
+
+    def raise_fault(self) -> None:
+        self._partials.raise_fault()
 
 
 # The elements of an array

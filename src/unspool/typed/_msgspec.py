@@ -8,6 +8,7 @@ exception is a `Raw`: its white space and escapes are lost.
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import decimal
 import enum
@@ -49,6 +50,7 @@ from ._shape import (
     NULL,
     NUMBER,
     STRING,
+    UNWRITTEN,
     AnyShape,
     ArrayShape,
     Atomic,
@@ -66,13 +68,18 @@ from ._shape import (
     ShapeError,
     TupleShape,
     UnionShape,
+    UnwritableError,
     WholeItems,
+    Writing,
+    is_exactly,
     json_text,
+    plain_copy,
 )
-from ._twin import attributes_of, described, twin_of
+from ._twin import attributes_of, described, is_half, twin_of
 
 if TYPE_CHECKING:
     from .._tree.nodes import Node
+    from ._shape import Attribute
 
 __all__ = ["shape_of"]
 
@@ -99,7 +106,9 @@ def shape_of(type: Any, early: bool, fills: bool) -> Shape:
         raise OptionsError(f"$: {TOO_DEEP}") from error
     except REFUSED as error:
         raise OptionsError(f"{culprit(type)}: {error}") from error
-    return MsgspecDescriber(early, fills).shape(info, type, ("$",))
+    shape = MsgspecDescriber(early, fills).shape(info, type, ("$",))
+    shape.writing = MsgspecWriting()
+    return shape
 
 
 class MsgspecDescriber:
@@ -212,7 +221,8 @@ class MsgspecDescriber:
         if is_row:
             ref.target = row([*fields.values()], show, make, extra)
         else:
-            ref.target = ObjectShape(fields, show, make, extra=IGNORED if extra else None)
+            has_defaults = not isinstance(info, inspect.TypedDictType)
+            ref.target = ObjectShape(fields, show, make, extra=IGNORED if extra else None, has_defaults=has_defaults)
         return ref.target
 
 
@@ -287,7 +297,7 @@ def _collection(info: inspect.CollectionType, item: Shape, whole_items: bool) ->
     is_set = kind in (set, frozenset)
     # A set of other values is shown as a list: showing runs no `__hash__` of the user's.
     is_shown_as_list = kind is list or (is_set and type(bare(info.item_type)) not in LEAVES)
-    return ArrayShape(
+    made = ArrayShape(
         item,
         show=None if is_shown_as_list else kind,
         make=_sized(kind, info.min_length, info.max_length, words),
@@ -295,6 +305,8 @@ def _collection(info: inspect.CollectionType, item: Shape, whole_items: bool) ->
         max_items=None if is_set else info.max_length,
         whole_items=whole_items or is_set,
     )
+    made.is_set = is_set
+    return made
 
 
 def _map(info: inspect.DictType, item: Shape) -> MapShape:
@@ -693,3 +705,66 @@ def _default(field: inspect.Field) -> object:
 def _refused(cls: Any, error: Exception) -> ShapeError:
     problem = Problem(ROOT, "post_init", f"what {cls.__name__} accepts", str(error), is_by_validator=True)
     return ShapeError([problem], {0: error})
+
+
+# JSON, part by part
+
+
+class MsgspecWriting(Writing):
+    """How the values of a type are written: as `msgspec.to_builtins` does."""
+
+    def whole(self, value: Any) -> Any:
+        if is_exactly(value, list, tuple):
+            return [self.whole(item) for item in value]
+        if is_exactly(value, dict):
+            return {self.map_key(key): self.whole(item) for key, item in value.items()}
+        if not is_half(value):
+            return self._plain(value)
+        return {
+            pair[0]: self.whole(inner)
+            for name, inner in (self.members(value) or {}).items()
+            if (pair := self.member(value, name, inner)) is not None
+        }
+
+    def is_written_whole(self, value: object) -> bool:
+        if isinstance(value, msgspec.Struct):
+            return value.__struct_config__.array_like
+        return isinstance(value, (set, frozenset)) or (isinstance(value, tuple) and not is_exactly(value, tuple))  # pyright: ignore[reportUnknownArgumentType]
+
+    def open_key(self, holder: Any, attribute: Attribute) -> str | None:
+        name = attribute if isinstance(attribute, str) else attribute[0]
+        if not isinstance(holder, msgspec.Struct):
+            return name
+        if name == TAG:
+            return holder.__struct_config__.tag_field
+        places = {known: at for at, known in enumerate(holder.__struct_fields__)}
+        return holder.__struct_encode_fields__[places[name]] if name in places else name
+
+    def member(self, holder: object, attribute: Attribute, value: object) -> tuple[str, Any] | None:
+        key = self.open_key(holder, attribute)
+        return None if key is None or value is msgspec.UNSET else (key, UNWRITTEN)
+
+    def members(self, value: Any) -> dict[Attribute, Any] | None:
+        if is_exactly(value, dict):
+            return {self.map_key(key): item for key, item in value.items()}
+        half = is_half(value)
+        names: list[str] = [field.name for field in getattr(value, "__attrs_attrs__", ())]
+        there: dict[Attribute, Any] = {}
+        if isinstance(value, msgspec.Struct):
+            names = [*value.__struct_fields__]
+            there = {} if value.__struct_config__.tag is None else {TAG: value.__struct_config__.tag}
+        elif dataclasses.is_dataclass(value):
+            names = [field.name for field in dataclasses.fields(value)]
+        elif not names:
+            return None
+        known = [(name, getattr(value, name)) for name in names]
+        return there | {name: item for name, item in known if item is not None or not half}
+
+    def map_key(self, name: object) -> str:
+        return name if type(name) is str else str(next(iter(self._plain({name: None}))))
+
+    def _plain(self, value: object) -> Any:
+        try:
+            return plain_copy(msgspec.to_builtins(value, str_keys=True))
+        except (TypeError, ValueError, OverflowError) as error:
+            raise UnwritableError(str(error)) from error

@@ -3,7 +3,7 @@
 # Compiled with mypyc.
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, Generic, Literal, TypeAlias, TypeVar, cast
 
 from .._errors import UnspoolError
 from .._path import ROOT, Path
@@ -14,6 +14,7 @@ from ._shape import (
     DeferredShape,
     MapShape,
     ObjectShape,
+    RefShape,
     ShapeError,
     UnionShape,
     chosen,
@@ -21,6 +22,8 @@ from ._shape import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .._path import Step
     from .._repairs import Repair
     from .._tree.nodes import Node
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["Complete", "Invalid", "InvalidError", "Missing", "Partial", "Resolution"]
 
 T = TypeVar("T")
+R = TypeVar("R")
+FieldState: TypeAlias = Literal["pending", "growing", "complete"]
 JudgedPlace: TypeAlias = "tuple[tuple[Step, ...], bool]"
 """The steps to a node that is wrong, and whether nothing inside it was judged."""
 
@@ -113,12 +118,32 @@ class Resolution(Generic[T]):
         """Return whether the value at this path is complete, was judged, and is valid.
 
         The answer is final once it is True: no continuation of the text changes the value or refuses it. A validator of
-        an object around it may still refuse that object.
+        an object around it may still refuse that object. A field that the text left out is complete with its object, if
+        it has a default.
         """
         steps = Path.parse(path).steps if isinstance(path, str) else tuple(path)
         found = [] if self._judged is None else self._judged.all_found()
         places = [(tuple(one.place(around)), one.covers) for around, one in found]
         return self._root is not None and _is_judged(self._shape, self._root, steps, places)
+
+    def state_at(self, path: str | Path | tuple[Step, ...]) -> FieldState:
+        """Return the state of the value at this path: ``"pending"``, ``"growing"`` or ``"complete"``.
+
+        It is pending until its text begins, and complete when `is_complete_at` says so.
+        """
+        if self.is_complete_at(path):
+            return "complete"
+        return "pending" if self._root is None or self._root.at(path) is None else "growing"
+
+    def get(self, read: Callable[[T], R]) -> R | None:
+        """Return what `read` finds in the value, and None if a part on its way is missing.
+
+        Type checkers know the result: ``partial.get(lambda trip: trip.stops[-1].name)`` is a ``str | None``.
+        """
+        try:
+            return read(self.value)
+        except (AttributeError, IndexError, KeyError, TypeError):
+            return None
 
     def copied(self) -> Resolution[T]:
         """Return the same outcome as another object."""
@@ -178,8 +203,9 @@ def _is_judged(shape: Shape, node: Node, steps: tuple[Step, ...], places: list[J
             return False
     current: Shape | None = shape
     for index, step in enumerate(steps):
+        around = None
         if current is not None:
-            current = _judging(current, node)
+            around = current = _judging(current, node)
             if current is None:
                 return False  # everything in the node is judged when it closes
             is_waiting = isinstance(current, ObjectShape) and step in current.waiting
@@ -188,9 +214,25 @@ def _is_judged(shape: Shape, node: Node, steps: tuple[Step, ...], places: list[J
             current = _below(current, step)
         child = node.child_at(step)
         if child is None:
-            return False
+            return _is_default(around, node, steps[:index], steps[index:], places)
         node = child
     return node.closed
+
+
+def _is_default(
+    shape: Shape | None, node: Node, around: tuple[Step, ...], steps: tuple[Step, ...], places: list[JudgedPlace]
+) -> bool:
+    """Return whether the text left out a field of a valid object. These are the steps to the object, and inside it."""
+    if not node.closed or any(place[: len(around)] == around for place, _ in places):
+        return False
+    owner = shape
+    for step in steps:
+        while isinstance(owner, (DeferredShape, RefShape)):
+            owner = owner.target if isinstance(owner, RefShape) else owner.shown
+        if not (isinstance(owner, ObjectShape) and owner.has_defaults and step in owner.fields):
+            return False
+        owner = owner.fields[str(step)].shape
+    return True
 
 
 def _judging(shape: Shape, node: Node) -> Shape | None:

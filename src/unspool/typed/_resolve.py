@@ -54,8 +54,10 @@ __all__ = [
     "Cache",
     "FoundProblem",
     "NodeResult",
+    "OpenResult",
     "instances_of",
     "invalid_with",
+    "is_same",
     "resolve",
     "resolve_node",
     "resolve_tree",
@@ -470,7 +472,10 @@ class Builder:
 
     def _held(self, child: Node, result: NodeResult) -> Held | None:
         """Return the child in a `Held` if it waits for other fields, or is wrong so that no other field may use it."""
-        waiting = cast("ObjectShape", self.shape).waiting.get(cast("str", self.step))
+        shape, key = cast("ObjectShape", self.shape), cast("str", self.step)
+        if key not in shape.fields:
+            return None
+        waiting = shape.waiting.get(key)
         if result.is_wrong:
             return Held(child, result, result.value, False)
         if waiting is None:
@@ -731,6 +736,16 @@ class Cache:
         self._is_complete = is_complete
         self._result = result
         self._resolution = resolution
+
+    @property
+    def result(self) -> NodeResult:
+        """The result of the root."""
+        return self._result
+
+    @property
+    def root(self) -> Node | None:
+        """The tree."""
+        return self._root
 
 
 def resolve(

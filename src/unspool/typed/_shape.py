@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeGuard, cast, final
 
 from .._errors import shown_path
 from .._events import Event, Kind
@@ -35,9 +35,11 @@ __all__ = [
     "IGNORED",
     "MARKS",
     "NO_ITEMS",
+    "UNWRITTEN",
     "AnyShape",
     "ArrayShape",
     "Atomic",
+    "Attribute",
     "DeferredShape",
     "EmptyContainers",
     "Field",
@@ -54,13 +56,19 @@ __all__ = [
     "ShapeError",
     "TupleShape",
     "UnionShape",
+    "UnwritableError",
     "Waiting",
     "WholeItems",
+    "Writing",
     "asks_for_values",
     "chosen",
     "followed",
+    "is_array",
+    "is_exactly",
+    "is_object",
     "json_text",
     "kinds_of",
+    "plain_copy",
 ]
 
 OBJECT: Final = "object"
@@ -129,6 +137,8 @@ class Shape:
         self.is_lenient = is_lenient
         # For the shape of a whole type: returns all problems of a closed node, as the library lists them.
         self.review: Callable[[Node], ShapeError | None] | None = None
+        # For the shape of a whole type: how its values are written as JSON. None: they are plain values.
+        self.writing: Writing | None = None
 
 
 class RefShape(Shape):
@@ -247,9 +257,10 @@ class ObjectShape(Shape):
     Both get a dict of the values that are there, by field name. `extra` is the shape of all other keys: `AnyShape` for
     any value, `IGNORED` to leave them out, None to make them invalid. An extra key is its own field name.
 
-    `required` adds fields to those that are marked as required: the keys of each, of which one has to come. `waiting`
-    holds the keys whose values are not final when they close, in the order of the fields; there, each key is its own
-    field name.
+    `attributes` are the names of fields in the class, for the keys that differ. With `has_defaults`, absent fields have
+    a value in a complete object. `required` adds fields to those that are marked as required: the keys of each, one of
+    which has to come. `waiting` holds the keys whose values are not final when they close, in the order of the fields;
+    there, each key is its own field name.
     """
 
     def __init__(
@@ -263,11 +274,15 @@ class ObjectShape(Shape):
         max_keys: int | None = None,
         required: Sequence[Sequence[str]] = (),
         waiting: Mapping[str, Waiting] | None = None,
+        attributes: Mapping[str, str] | None = None,
+        has_defaults: bool = False,
         is_atomic: bool = False,
         is_lenient: bool = False,
     ) -> None:
         super().__init__(frozenset({OBJECT}), expected, is_atomic, is_lenient)
         self.fields = fields  # by key; several keys may lead to one field name
+        self.attributes: Mapping[str, str] = attributes or {}
+        self.has_defaults = has_defaults
         self.show = show
         self.make = make
         self.extra = extra
@@ -290,6 +305,11 @@ class ObjectShape(Shape):
         if field is None and self.extra is not None:
             return Field(key, self.extra)
         return field
+
+    def attribute(self, key: str) -> Attribute:
+        """Return the name of the value in the object: that of a field, or an extra key in a tuple."""
+        field = self.fields.get(key)
+        return (key,) if field is None else self.attributes.get(key, field.name)
 
 
 class IgnoredShape(Shape):
@@ -329,7 +349,10 @@ class MapShape(Shape):
 
 
 class ArrayShape(Shape):
-    """An array with one shape for all items. Without `show` and `make`, the value is the list itself."""
+    """An array with one shape for all items. Without `show` and `make`, the value is the list itself.
+
+    With `is_set`, the complete value has another order.
+    """
 
     def __init__(
         self,
@@ -349,6 +372,7 @@ class ArrayShape(Shape):
         self.make = make
         self.max_items = max_items
         self.whole_items = whole_items
+        self.is_set = False
 
     def item_at(self, index: int) -> Shape:
         """Return the shape of the item at this index."""
@@ -588,6 +612,10 @@ def _place(found: tuple[int, str, Node]) -> int:
     return found[0]
 
 
+MAX_SEARCHES: Final = 64
+"""The number of objects that a search remembers: a type may be read from many texts in turns."""
+
+
 @final
 class KeySearch:
     """Finds the first child under a key: a second one must not change a decision that was made.
@@ -600,26 +628,32 @@ class KeySearch:
 
     def __init__(self, key: str) -> None:
         self.key = key
-        self._known: tuple[list[str], int] | None = None  # keys, and how many of them are others
+        # For some objects, by the id of their keys: the keys, and how many of them are others.
+        self._known: dict[int, tuple[list[str], int]] = {}
 
     def place(self, node: Node) -> int:
         """Return the number of the child; -1 if there is none, or only an open one."""
         assert isinstance(node, ObjectNode)
         keys, size = node._keys, node._size
-        known = self._known
+        known = self._known.get(id(keys))
         start = known[1] if known is not None and known[0] is keys else 0
         if start < size:
+            place = -1
             try:
                 place = keys.index(self.key, start, size)
-                self._known = (keys, place)
-                return place
             except ValueError:
-                self._known = (keys, size)
+                start = size
+            else:
+                start = place
+            if len(self._known) >= MAX_SEARCHES:
+                self.forget()
+            self._known[id(keys)] = (keys, start)
+            return place
         return -1
 
     def forget(self) -> None:
-        """Forget the last text, once a decision is made."""
-        self._known = None
+        """Forget the texts, once a decision is made."""
+        self._known = {}
 
     def child(self, node: Node) -> Node | None:
         """Return the child, closed or open."""
@@ -694,6 +728,78 @@ def asks_for_values(shape: Shape) -> bool:
             if isinstance(one, TupleShape):
                 to_ask.extend(one.places)
     return False
+
+
+# JSON
+
+Attribute: TypeAlias = "str | tuple[str]"
+"""The name of a field, or the key of an extra value in a tuple."""
+UNWRITTEN: Final = object()
+
+
+class UnwritableError(Exception):
+    """A value has no JSON form: its library cannot write it, or a serializer failed."""
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Writing:
+    """How the values of a type are written as JSON, part by part. This one is for plain values."""
+
+    is_whole: bool = False
+    """Only the complete value can be written: a serializer of the user's may make anything of it."""
+
+    def whole(self, value: Any) -> Any:
+        """Return the JSON of a value. Absent fields are left out. Raises `UnwritableError`."""
+        return plain_copy(value)
+
+    def unwrapped(self, value: Any) -> Any:
+        """Return the value that is written in place of this one."""
+        return value
+
+    def is_written_whole(self, value: object) -> bool:
+        """Return whether a container can be written only when it is complete."""
+        return False
+
+    def open_key(self, holder: object, attribute: Attribute) -> str | None:
+        """Return the key of a value in an object. None if it is written when it is complete, or not at all."""
+        return attribute if isinstance(attribute, str) else attribute[0]
+
+    def member(self, holder: object, attribute: Attribute, value: object) -> tuple[str, Any] | None:
+        """Return the key and the JSON of a closed value in an object. None if it is not written.
+
+        Instead of the JSON there is UNWRITTEN if it is that of the value itself.
+        """
+        return attribute if isinstance(attribute, str) else attribute[0], UNWRITTEN
+
+    def members(self, value: object) -> dict[Attribute, Any] | None:
+        """Return the values that are there in an object. None for anything else."""
+        return cast("dict[Attribute, Any]", value) if isinstance(value, dict) else None
+
+    def map_key(self, name: object) -> str:
+        """Return the JSON of a key of a dict."""
+        return str(name)
+
+
+def plain_copy(value: Any) -> Any:
+    """Return a copy of plain data, as JSON."""
+    if is_object(value):
+        return {key: plain_copy(item) for key, item in value.items()}
+    return [plain_copy(item) for item in value] if is_array(value) else value
+
+
+def is_exactly(value: object, *classes: type) -> bool:
+    """Return whether the class of a value is one of these, and not a subclass."""
+    return type(value) in classes
+
+
+def is_object(value: object) -> TypeGuard[dict[Any, Any]]:
+    """Return whether a value is a dict, in a form that type checkers accept."""
+    return isinstance(value, dict)
+
+
+def is_array(value: object) -> TypeGuard[list[Any]]:
+    """Return whether a value is a list, or a tuple that is read like one."""
+    return isinstance(value, (list, tuple))
 
 
 # Containers that have not begun

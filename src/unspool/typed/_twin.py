@@ -11,7 +11,7 @@ from abc import ABCMeta
 from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any, Final
 
-__all__ = ["attributes_of", "described", "twin_of"]
+__all__ = ["attributes_of", "described", "is_half", "twin_of"]
 
 OWN: Final = frozenset(  # these belong to one class, or run when a class is made
     {
@@ -55,3 +55,8 @@ def attributes_of(cls: type, twin: type) -> dict[str, Any]:
 
 def _is_of_layout(value: object) -> bool:
     return isinstance(value, (MemberDescriptorType, GetSetDescriptorType))
+
+
+def is_half(value: object) -> bool:
+    """Return whether this is a half-filled instance: it claims to be one of another class."""
+    return value.__class__ is not type(value)

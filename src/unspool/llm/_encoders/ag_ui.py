@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING, Any, Final, final
 from .._calls import ToolCall
 from .._parts import FilePart, OpaquePart, ReasoningPart, SourcePart, TextPart, ToolResultPart, native_in
 from .carry import secrets_of
-from .fields import data_url, lose_part, reason_of, result_text, text_of, tokens_of
+from .fields import ENCRYPTED_AGAIN, data_url, is_whole, lose_part, reason_of, result_text, text_of, tokens_of
 from .machine import CALL, REASONING, REFUSAL, Target
 
 if TYPE_CHECKING:
     from .._message import MessageState
     from .._parts import Part
-    from .machine import Chunk, Slot, Step
+    from .machine import Chunk, EncoderSettings, Slot, Step
 
 __all__ = ["TARGET"]
 
-SAME: Final = ("stop", "tool_calls")
+SAME: Final = ("stop", "tool_calls", "cancelled")
 
 
 def _add(step: Step, type: str, fields: Chunk) -> None:
@@ -55,15 +55,19 @@ class AGUI(Target):
         return True
 
     def head(self, step: Step) -> None:
-        """Begin the run."""
-        settings = step.state.settings
-        fields = {"threadId": settings.thread, "runId": settings.run, "protocolVersion": "1.0"}
+        """Begin the run. The message and its model have no fields of their own."""
+        state = step.state
+        fields: Chunk = {"threadId": state.settings.thread, "runId": state.settings.run, "protocolVersion": "1.0"}
+        fields["metadata"] = {"messageId": state.id, **({"model": state.model} if state.model else {})}
         _add(step, "RUN_STARTED", fields)
 
     def open(self, step: Step, number: int, slot: Slot, part: Part | None) -> None:
         """Begin a message or a call."""
         if isinstance(part, ToolCall):
-            _add(step, "TOOL_CALL_START", {"toolCallId": slot.id, "toolCallName": part.name})
+            start: Chunk = {"toolCallId": slot.id, "toolCallName": part.name}
+            if slot.name == "server":
+                start["metadata"] = {"providerExecuted": True}
+            _add(step, "TOOL_CALL_START", start)
             if slot.name == "custom":
                 step.lose(number, "custom_input", "the arguments of a tool are JSON here")
                 _add(step, "TOOL_CALL_ARGS", {"toolCallId": slot.id, "delta": '{"input": "'})
@@ -94,7 +98,7 @@ class AGUI(Target):
         if isinstance(part, ToolCall):
             if slot.name == "custom":
                 _add(step, "TOOL_CALL_ARGS", {"toolCallId": slot.id, "delta": '"}'})
-            elif not slot.is_written and part.is_complete:
+            elif not slot.is_written and is_whole(slot, part):
                 _add(step, "TOOL_CALL_ARGS", {"toolCallId": slot.id, "delta": "{}"})
             _add(step, "TOOL_CALL_END", {"toolCallId": slot.id})
             if part.signature:
@@ -106,22 +110,23 @@ class AGUI(Target):
         else:
             _add(step, "TEXT_MESSAGE_END", {"messageId": slot.id})
             if isinstance(part, TextPart):
-                for citation in part.citations:
+                for _, citation in step.new_citations(number, part):
                     cited: Chunk = {"messageId": slot.id, "url": citation.url, "title": citation.title}
                     cited |= {"start": citation.start, "end": citation.end, "citedText": citation.cited_text}
                     _add(step, "CUSTOM", {"name": "unspool.citation", "value": cited})
-                step.mark(number, ("citations", len(part.citations)))
 
     def _end_reasoning(self, step: Step, number: int, id: str, part: Part) -> None:
         if isinstance(part, ReasoningPart):
             secret = part.signature or text_of(part.encrypted)
-            if secret:
+            field = ("signature", part.signature) if part.signature else ("encrypted", part.encrypted)
+            if secret and not step.has(number, field):  # otherwise it is in an earlier message of the part
                 if step.state.settings.carry:
                     secret = next(iter(secrets_of(step, number, part, 1)), secret)
                 _secret(step, "message", id, secret)
                 step.mark(number, ("signature", part.signature))
                 if not part.signature:
                     step.mark(number, ("encrypted", part.encrypted))
+                    step.mark(number, "encrypted")
         _add(step, "REASONING_MESSAGE_END", {"messageId": id})
         _add(step, "REASONING_END", {"messageId": id})
 
@@ -154,6 +159,8 @@ class AGUI(Target):
         known = None if part.call_id is None else step.state.ids.get(("from", part.call_id))
         called = known if isinstance(known, str) else part.call_id or f"result_{number}"
         fields: Chunk = {"messageId": id, "toolCallId": called, "content": result_text(part.output), "role": "tool"}
+        if part.is_error:
+            fields["metadata"] = {"isError": True}
         _add(step, "TOOL_CALL_RESULT", fields)
 
     def account(self, step: Step, number: int, part: Part) -> None:
@@ -162,9 +169,12 @@ class AGUI(Target):
             if part.signature and not step.has(number, ("signature", part.signature)):
                 step.lose(number, "signature", "the signature came after the end of its part")
             secret = part.encrypted if isinstance(part, ReasoningPart) else None
-            if secret is not None and not step.has(number, ("encrypted", secret)):
-                step.lose(number, "encrypted", "a message has one encrypted value")
-        elif isinstance(part, TextPart) and part.citations and not step.has(number, ("citations", len(part.citations))):
+            if secret and not step.has(number, ("encrypted", secret)):
+                if step.has(number, "encrypted"):
+                    step.lose(number, "replaced", ENCRYPTED_AGAIN)
+                else:
+                    step.lose(number, "encrypted", "a message has one encrypted value")
+        elif isinstance(part, TextPart) and not step.has_citations(number, part):
             step.lose(number, "citation", "the citation came after the end of its text")
 
     def end(self, step: Step, state: MessageState) -> None:
@@ -172,8 +182,11 @@ class AGUI(Target):
         reason = reason_of(step, state)
         settings = step.state.settings
         fields: Chunk = {"threadId": settings.thread, "runId": settings.run}
-        fields["outcome"] = {"type": "cancelled" if reason == "cancelled" else "success"}
-        if reason not in SAME and reason != "cancelled":
+        outcome: Chunk = {"type": "cancelled" if reason == "cancelled" else "success"}
+        if reason == "tool_calls":
+            outcome["pendingToolCallIds"] = _pending(step, state)
+        fields["outcome"] = outcome
+        if reason not in SAME:
             step.lose(None, "finish_reason", f"the target has no word for {reason!r}")
             fields["result"] = {"finishReason": reason}
         usage = _usage(step)
@@ -192,6 +205,76 @@ class AGUI(Target):
         if usage:
             fields["usage"] = usage
         _add(step, "RUN_ERROR", fields)
+
+    def replacing(self, prelude: list[Chunk], settings: EncoderSettings, history: list[Any]) -> list[Chunk]:
+        """Send all messages in a snapshot. Those that are open begin once more, which adds nothing to them."""
+        run = [chunk for chunk in prelude if chunk["type"] == "RUN_STARTED"]
+        if not run:
+            return []
+        snapshot: Chunk = {"type": "MESSAGES_SNAPSHOT", "messages": history + _messages(prelude)}
+        ended = {(chunk["type"], _name_of(chunk)) for chunk in prelude if chunk["type"].endswith("_END")}
+        rest: list[Chunk] = []
+        for chunk in prelude:
+            kind = chunk["type"]
+            if kind.endswith("_START"):
+                is_open = (kind.replace("_START", "_END"), _name_of(chunk)) not in ended
+            else:
+                is_open = kind in {"CUSTOM", "RUN_FINISHED", "RUN_ERROR"}
+            if is_open:
+                rest.append(chunk)
+        return [*run, snapshot, *rest]
+
+
+def _name_of(chunk: Chunk) -> str:
+    """Return the id of the message or call that an event is about."""
+    name: str = chunk["toolCallId"] if "toolCallId" in chunk else chunk["messageId"]
+    return name
+
+
+def _messages(prelude: list[Chunk]) -> list[Chunk]:
+    """Return the messages that a page makes of these events. A call is a message of its own, before its results."""
+    found: dict[str, Chunk] = {}
+    calls: dict[str, Chunk] = {}
+    results: dict[str, list[Chunk]] = {}
+    texts: dict[str, list[str]] = {}
+    for chunk in prelude:
+        kind = chunk["type"]
+        if kind in {"TEXT_MESSAGE_START", "REASONING_MESSAGE_START"}:
+            found[chunk["messageId"]] = {"id": chunk["messageId"], "role": chunk["role"]}
+            texts[chunk["messageId"]] = []
+        elif kind == "TOOL_CALL_START":
+            name = chunk["toolCallId"]
+            call: Chunk = {"id": name, "type": "function", "function": {"name": chunk["toolCallName"]}}
+            if "metadata" in chunk:
+                call["metadata"] = chunk["metadata"]
+            calls[name], texts[name] = call, []
+            found[name] = {"id": name, "role": "assistant", "toolCalls": [call]}
+        elif kind in {"TEXT_MESSAGE_CONTENT", "REASONING_MESSAGE_CONTENT", "TOOL_CALL_ARGS"}:
+            texts[_name_of(chunk)].append(chunk["delta"])
+        elif kind == "REASONING_ENCRYPTED_VALUE":
+            entity = chunk["entityId"]
+            (calls if chunk["subtype"] == "tool-call" else found)[entity]["encryptedValue"] = chunk["encryptedValue"]
+        elif kind == "TOOL_CALL_RESULT":
+            result = {("id" if name == "messageId" else name): value for name, value in chunk.items() if name != "type"}
+            if chunk["toolCallId"] in calls:
+                results.setdefault(chunk["toolCallId"], []).append(result)
+            else:
+                found[chunk["messageId"]] = result
+    messages: list[Chunk] = []
+    for name, message in found.items():
+        if name in calls:
+            calls[name]["function"]["arguments"] = "".join(texts[name])
+        elif name in texts:
+            message["content"] = "".join(texts[name])
+        messages += [message, *results.get(name, ())]
+    return messages
+
+
+def _pending(step: Step, state: MessageState) -> list[str]:
+    """Return the ids of the calls that the page must run."""
+    calls = [(number, part) for number, part in enumerate(state.parts) if isinstance(part, ToolCall)]
+    slots = [step.state.slots.at(number) for number, call in calls if call.is_complete and call.kind != "server"]
+    return [slot.id for slot in slots if slot.id]
 
 
 def _secret(step: Step, subtype: str, id: str, value: str) -> None:

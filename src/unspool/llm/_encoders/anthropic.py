@@ -154,11 +154,10 @@ class Anthropic(Target):
             step.mark(number, "signature")
 
     def _cite(self, step: Step, number: int, at: int, part: TextPart) -> None:
-        for citation in part.citations:
+        for _, citation in step.new_citations(number, part):
             if _is_own(citation):
                 delta: Chunk = {"type": "citations_delta", "citation": plain_copy(citation.native or {})}
                 step.chunks.append({"type": "content_block_delta", "index": at, "delta": delta})
-        step.mark(number, ("citations", len(part.citations)))
 
     def whole(self, step: Step, number: int, part: Part) -> None:
         """Write a block that comes whole, if it is one of Anthropic's."""
@@ -197,7 +196,7 @@ class Anthropic(Target):
             elif part.encrypted is not None and not step.has(number, "encrypted"):
                 step.lose(number, "encrypted", "only its own provider can read encrypted reasoning")
         elif isinstance(part, TextPart):
-            written = step.has(number, ("citations", len(part.citations)))
+            written = step.has_citations(number, part)
             if part.citations and not (written and all(_is_own(citation) for citation in part.citations)):
                 step.lose(number, "citation", "citations are those of Anthropic's own tools and documents")
         elif not step.has(number, "whole"):

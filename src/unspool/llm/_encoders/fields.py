@@ -13,14 +13,16 @@ if TYPE_CHECKING:
     from .._deltas import FinishReason, Usage
     from .._message import MessageState
     from .._parts import Part
-    from .machine import Step
+    from .machine import Slot, Step
 
 __all__ = [
+    "ENCRYPTED_AGAIN",
     "Tokens",
     "data_url",
     "error_type",
     "is_anthropic",
     "is_responses",
+    "is_whole",
     "lose_part",
     "native_type",
     "reason_of",
@@ -34,6 +36,7 @@ ANTHROPIC_OPAQUE: Final = frozenset({"compaction", "fallback", "mcp_tool_listing
 RESPONSES_OPAQUE: Final = frozenset({
     *("additional_tools", "compaction", "mcp_approval_request", "mcp_approval_response", "mcp_list_tools"),
 })  # fmt: skip
+ENCRYPTED_AGAIN: Final = "the provider encrypted it again at the end; what the client has is valid, too"
 GOOD_ENDS: Final = ("stop", "tool_calls")
 ERROR_TYPES: Final = {
     400: "invalid_request_error",
@@ -73,6 +76,11 @@ def is_responses(part: Part) -> bool:
     if isinstance(part, OpaquePart):
         return kind == part.kind and kind in RESPONSES_OPAQUE and part.id is not None
     return isinstance(part, FilePart) and kind == "image_generation_call"
+
+
+def is_whole(slot: Slot, call: ToolCall) -> bool:
+    """Tell whether all arguments of a call are there."""
+    return call.is_complete or (slot.is_settled and call.error is None)
 
 
 def text_of(data: str | bytes | None) -> str | None:

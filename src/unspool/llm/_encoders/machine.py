@@ -39,7 +39,7 @@ from .._changes import (
 )
 from .._config import OUTPUT
 from .._diagnostics import Fault
-from .._parts import ReasoningPart, TextPart, WrittenPart, text_in
+from .._parts import OpaquePart, ReasoningPart, SourcePart, TextPart, ToolResultPart, WrittenPart, text_in
 from .._requests.turn import Loss
 from .._texts import NO_TEXT
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from .._changes import MessageEvent
     from .._deltas import Usage
     from .._message import MessageState
-    from .._parts import Part
+    from .._parts import Citation, Part
     from .._requests.turn import Lost
     from .._texts import TextVersion
 
@@ -119,8 +119,8 @@ class EncoderSettings:
         "orphans",
         "reasoning_field",
         "run",
-        "strict",
         "thread",
+        "version",
     )
 
     def __init__(
@@ -135,6 +135,7 @@ class EncoderSettings:
         orphans: str,
         thread: str,
         run: str,
+        version: int,
     ) -> None:
         self.id: Final = id
         self.model: Final = model
@@ -147,6 +148,7 @@ class EncoderSettings:
         self.orphans: Final = orphans
         self.thread: Final = thread
         self.run: Final = run
+        self.version: Final = version
 
 
 @final
@@ -409,6 +411,18 @@ class Step:
         """Tell whether something of a part was written beside its text."""
         return self.state.marks.get((number, what)) is not None
 
+    def new_citations(self, number: int, part: TextPart) -> list[tuple[int, Citation]]:
+        """Return the citations of a part that were not written yet, with their places. Now they count as written."""
+        count = self.state.marks.get((number, "citations"))
+        first = count if isinstance(count, int) else 0
+        state = self.changed()
+        state.marks = state.marks.put((number, "citations"), len(part.citations))
+        return [(at, citation) for at, citation in enumerate(part.citations) if at >= first]
+
+    def has_citations(self, number: int, part: TextPart) -> bool:
+        """Tell whether all citations of a part were written."""
+        return not part.citations or self.state.marks.get((number, "citations")) == len(part.citations)
+
     def number(self) -> int:
         """Return the number of the next block or item."""
         state = self.changed()
@@ -475,6 +489,13 @@ class Target:
     ) -> None:
         """End the message with an error."""
         raise NotImplementedError
+
+    def replacing(self, prelude: list[Chunk], settings: EncoderSettings, history: list[Any]) -> list[Chunk]:
+        """Return a prelude for a client that may still have an older part of the message: this one replaces it.
+
+        Raise `OptionsError` if the target has no words for that. In most targets an answer is always a new message.
+        """
+        return prelude
 
 
 # ---- one event ---------------------------------------------------------------------------------------
@@ -565,7 +586,7 @@ def _finish(target: Target, now: Step, message: MessageState) -> None:
     for number in range(now.state.slots.size):
         slot = now.state.slots.at(number)
         if slot.status != CLOSED:
-            _end(target, now, number, parts[number])
+            _end(target, now, number, parts[number], is_last=True)
     _pass_floor(target, now)
     state = now.changed()
     state.is_ended = True
@@ -700,6 +721,8 @@ def _change(target: Target, now: Step, number: int, part: Part, name: str) -> No
         slot = slot.fork()
         slot.type = _type_of(part)
         if slot.status == CLOSED:
+            if slot.is_written:
+                now.lose(number, "replaced", TAKEN_BACK)
             slot.status, slot.is_ended = NEW, False
         now.put(number, slot)
     if isinstance(part, ToolCall):
@@ -713,10 +736,13 @@ def _change(target: Target, now: Step, number: int, part: Part, name: str) -> No
         slot.part = part
         now.put(number, slot)
     elif slot.status == CLOSED:
+        is_other = name != "native" or isinstance(part, (OpaquePart, SourcePart))
+        if slot.type == WHOLE and slot.is_written and is_other and not target.repeats_text():
+            now.lose(number, "replaced", TAKEN_BACK)
         target.account(now, number, part)
 
 
-def _end(target: Target, now: Step, number: int, part: Part) -> None:
+def _end(target: Target, now: Step, number: int, part: Part, *, is_last: bool = False) -> None:
     slot = now.state.slots.at(number)
     if slot.status == CLOSED:
         target.account(now, number, part)
@@ -736,7 +762,7 @@ def _end(target: Target, now: Step, number: int, part: Part) -> None:
             _wait(now, number, slot, part, True)
             return
         _write_whole(target, now, number, slot, part)
-    elif slot.status == QUEUED:
+    elif slot.status == QUEUED or (_may_have_no_arguments(part) and not slot.is_written and not is_last):
         slot = slot.fork()
         slot.part, slot.is_ended = part, True
         now.put(number, slot)
@@ -745,16 +771,39 @@ def _end(target: Target, now: Step, number: int, part: Part) -> None:
         _pass_floor(target, now)
 
 
+def _may_have_no_arguments(part: Part) -> bool:
+    """Tell whether a call has ended without arguments. Only the end of the message tells whether it was cut off.
+
+    Until then the call stays open, unless its result or another part shows that nothing is missing.
+    """
+    return isinstance(part, ToolCall) and not part.is_complete and part.error is None and not part.arguments.strip()
+
+
+def _settle(target: Target, now: Step, number: int) -> None:
+    """Close a call that has ended without arguments: nothing is missing."""
+    slot = now.state.slots.at(number)
+    part = slot.part
+    if slot.status == OPEN and slot.is_ended and part is not None:
+        slot = slot.fork()
+        slot.is_settled = True
+        _close(target, now, number, slot, part)
+
+
 def _write_whole(target: Target, now: Step, number: int, slot: Slot, part: Part) -> None:
     """Write a part that has no text."""
     if isinstance(part, ToolCall) and part.name is None:
         now.lose(number, "incomplete_call", "the call has no name")
         _close_slot(now, number, slot, part)
         return
+    if isinstance(part, ToolResultPart) and part.call_id is not None:
+        caller = now.state.ids.get(("part", part.call_id))
+        if isinstance(caller, int):
+            _settle(target, now, caller)
     before = len(now.chunks)
     target.whole(now, number, part)
     if len(now.chunks) > before:
         _keep_order(now, number)
+        slot = _written(now, number, slot)
     _close_slot(now, number, slot, part)
     target.account(now, number, part)
 
@@ -803,8 +852,12 @@ def _is_free(target: Target, now: Step) -> bool:
     holder = now.state.floor
     if holder == NOBODY:
         return True
+    _settle(target, now, holder)
     slot = now.state.slots.at(holder)
     part = slot.part
+    if slot.status == CLOSED:
+        _pass_floor(target, now)
+        return now.state.floor == NOBODY
     if not slot.is_settled or part is None:
         return False
     _close(target, now, holder, slot, part)
@@ -854,7 +907,7 @@ def _call_id(target: Target, now: Step, number: int, call: ToolCall) -> str:
         found += "_"
     state.ids = state.ids.put(found, True)
     if call.id is not None:
-        state.ids = state.ids.put(("from", call.id), found)
+        state.ids = state.ids.put(("from", call.id), found).put(("part", call.id), number)
         if found != call.id:
             now.lose(number, "id_changed", "the id has characters or a length that the target does not accept")
     return found
@@ -894,4 +947,8 @@ def _pass_floor(target: Target, now: Step) -> None:
             continue
         _open(target, now, number, slot, part)
         if slot.is_ended and part is not None:
-            _close(target, now, number, now.state.slots.at(number), part)
+            slot = now.state.slots.at(number)
+            if _may_have_no_arguments(part) and not slot.is_written:
+                slot = slot.fork()
+                slot.is_settled = True
+            _close(target, now, number, slot, part)

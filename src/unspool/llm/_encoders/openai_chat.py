@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 from .._calls import ToolCall
 from .._parts import ReasoningPart
 from .carry import secrets_of
-from .fields import error_type, lose_part, reason_of, tokens_of
+from .fields import error_type, is_whole, lose_part, reason_of, tokens_of
 from .machine import CALL, REASONING, TEXT, Target
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class OpenAIChat(Target):
         """Write the arguments of a call that has none."""
         if isinstance(part, ReasoningPart):
             self.whole(step, number, part)
-        elif isinstance(part, ToolCall) and not slot.is_written and part.is_complete and slot.name != "custom":
+        elif isinstance(part, ToolCall) and not slot.is_written and is_whole(slot, part) and slot.name != "custom":
             self._arguments(step, slot, "{}")
 
     def whole(self, step: Step, number: int, part: Part) -> None:

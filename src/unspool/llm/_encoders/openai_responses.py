@@ -20,7 +20,7 @@ from .._parts import ReasoningPart, RefusalPart, TextPart, WrittenPart
 from .._requests.openai_responses import write_turn
 from .._requests.turn import Turn, plain_copy
 from .carry import secrets_of
-from .fields import is_responses, lose_part, native_type, reason_of, text_of, tokens_of
+from .fields import is_responses, is_whole, lose_part, native_type, reason_of, text_of, tokens_of
 from .machine import CALL, REASONING, REFUSAL, TEXT, Target
 
 if TYPE_CHECKING:
@@ -164,13 +164,12 @@ class OpenAIResponses(Target):
         text = _text(slot, part)
         annotations: list[Chunk] = []
         if isinstance(part, TextPart):
-            for citation in part.citations:
+            for _, citation in step.new_citations(number, part):
                 annotation = _annotation(citation)
                 if annotation is not None:
                     fields: Chunk = {**_content(slot), "annotation_index": len(annotations), "annotation": annotation}
                     _add(step, "response.output_text.annotation.added", fields)
                     annotations.append(annotation)
-            step.mark(number, ("citations", len(part.citations)))
         content = _part(slot.type, text, annotations)
         if slot.type == REFUSAL:
             _add(step, "response.refusal.done", {**_content(slot), "refusal": text})
@@ -191,16 +190,15 @@ class OpenAIResponses(Target):
         return _encrypted(step, number, part, item)
 
     def _end_call(self, step: Step, slot: Slot, call: ToolCall) -> Chunk:
-        is_whole = call.is_complete or slot.is_settled
         arguments = call.arguments
         if slot.name == "custom":
             _add(step, "response.custom_tool_call_input.done", {**_place(slot), "input": arguments})
         else:
-            if not arguments.strip() and is_whole:
+            if not arguments.strip() and is_whole(slot, call):
                 arguments = "{}"
             fields: Chunk = {**_place(slot), "name": call.name, "arguments": arguments}
             _add(step, "response.function_call_arguments.done", fields)
-        return _call_item(slot, call, arguments, "completed" if is_whole else "incomplete")
+        return _call_item(slot, call, arguments, "completed" if is_whole(slot, call) else "incomplete")
 
     # Other items.
 
@@ -255,7 +253,7 @@ class OpenAIResponses(Target):
             if not is_known and not _encrypted_anew(step, number, part):
                 step.lose(number, "encrypted", "only its own provider can read encrypted reasoning")
         elif isinstance(part, TextPart):
-            written = step.has(number, ("citations", len(part.citations)))
+            written = step.has_citations(number, part)
             if part.citations and not (written and all(_annotation(each) is not None for each in part.citations)):
                 step.lose(number, "citation", "a citation needs an address, and a place in the text")
         elif not isinstance(part, RefusalPart) and not step.has(number, "whole"):

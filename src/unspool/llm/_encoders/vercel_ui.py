@@ -14,18 +14,29 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final, final
 
+from ..._errors import OptionsError
 from ..._missing import MISSING
 from .._calls import ToolCall, plain_arguments
 from .._parts import FilePart, OpaquePart, ReasoningPart, SourcePart, TextPart, ToolResultPart, native_in
 from .carry import secrets_of
-from .fields import data_url, lose_part, native_type, reason_of, result_text, text_of, tokens_of
+from .fields import (
+    ENCRYPTED_AGAIN,
+    data_url,
+    is_whole,
+    lose_part,
+    native_type,
+    reason_of,
+    result_text,
+    text_of,
+    tokens_of,
+)
 from .machine import CALL, REASONING, REFUSAL, Target
 
 if TYPE_CHECKING:
     from .._deltas import FinishReason
     from .._message import MessageState
-    from .._parts import Part
-    from .machine import Chunk, Slot, Step
+    from .._parts import Citation, Part
+    from .machine import Chunk, EncoderSettings, Slot, Step
 
 __all__ = ["TARGET"]
 
@@ -40,6 +51,10 @@ REASONS: Final[dict[FinishReason, str]] = {
     "other": "other",
 }
 SAME: Final = ("stop", "length", "tool_calls", "content_filter", "other")
+CITING: Final = 7
+"""The first version of the SDK that has citations at the end of a text."""
+RESETTING: Final = 7
+"""The first version of the SDK that can empty a step."""
 
 
 @final
@@ -58,7 +73,10 @@ class VercelUI(Target):
 
     def head(self, step: Step) -> None:
         """Begin the message and its only step."""
-        step.chunks.append({"type": "start", "messageId": step.state.id})
+        start: Chunk = {"type": "start", "messageId": step.state.id}
+        if step.state.model:
+            start["messageMetadata"] = {"model": step.state.model}
+        step.chunks.append(start)
         step.chunks.append({"type": "start-step"})
 
     def open(self, step: Step, number: int, slot: Slot, part: Part | None) -> None:
@@ -94,43 +112,46 @@ class VercelUI(Target):
             if metadata:
                 end["providerMetadata"] = metadata
         step.chunks.append(end)
-        if isinstance(part, TextPart):
-            for at, citation in enumerate(part.citations):
-                self._source(step, f"{slot.id}-{at}", citation.url, citation.title, None)
-            step.mark(number, ("citations", len(part.citations)))
+        if isinstance(part, TextPart) and part.citations:
+            self._cite(step, number, slot, part, end)
+
+    def _cite(self, step: Step, number: int, slot: Slot, part: TextPart, end: Chunk) -> None:
+        """Write citations as sources. Only version 7 has a place for the passages of the text, at its end."""
+        cited: list[Chunk] = []
+        for at, citation in step.new_citations(number, part):
+            source = _source(f"{slot.id}-{at}", citation.url, citation.title, None)
+            step.chunks.append(source)
+            if step.state.settings.version >= CITING:
+                cited.append(_citation(citation, source))
+            if citation.start is not None or citation.end is not None:
+                if step.state.settings.version < CITING:
+                    step.lose(number, "citation", "a source has no place in the text")
+                elif (citation.start or 0) < 0 or (citation.end or 0) < 0:
+                    step.lose(number, "citation", "a place cannot be negative")
+        if cited:
+            end["citations"] = cited
 
     def _end_call(self, step: Step, number: int, slot: Slot, call: ToolCall) -> None:
         fields = _tool(slot, call)
-        secrets = secrets_of(step, number, call)
-        if secrets:
-            fields["providerMetadata"] = {"unspool": {"secrets": secrets}}
+        metadata = _call_metadata(step, number, call)
+        if metadata:
+            fields["providerMetadata"] = metadata
         if call.kind == "custom" and call.is_complete:
             step.chunks.append({"type": "tool-input-available", **fields, "input": call.arguments})
             return
-        value = _input(call)
+        value = _input(call) if is_whole(slot, call) else MISSING
         if value is MISSING:
             error = "the call was cut off, or its arguments are invalid" if call.error is None else str(call.error)
             step.chunks.append({"type": "tool-input-error", **fields, "input": call.arguments, "errorText": error})
         else:
             step.chunks.append({"type": "tool-input-available", **fields, "input": value})
 
-    def _source(self, step: Step, id: str, url: str | None, title: str | None, media_type: str | None) -> None:
-        source: Chunk = {"type": "source-url", "sourceId": id}
-        if url:
-            source["url"] = url
-            if title:
-                source["title"] = title
-        else:
-            source = {"type": "source-document", "sourceId": id}
-            source |= {"mediaType": media_type or "text/plain", "title": title or "document"}
-        step.chunks.append(source)
-
     def whole(self, step: Step, number: int, part: Part) -> None:
         """Write a part without text."""
         if isinstance(part, ToolResultPart):
             self._result(step, number, part)
         elif isinstance(part, SourcePart):
-            self._source(step, f"{number}", part.url, part.title, part.media_type)
+            step.chunks.append(_source(f"{number}", part.url, part.title, part.media_type))
         elif isinstance(part, FilePart):
             url = data_url(part)
             if url is None:
@@ -160,6 +181,7 @@ class VercelUI(Target):
         if not isinstance(known, str):  # the call was in an earlier message
             if step.state.settings.orphans == "data":
                 data = {"toolCallId": part.call_id, "name": part.name, "output": part.output}
+                data["isError"] = part.is_error
                 self._data(step, number, part, "data-tool-result", data)
                 return
             known = self._orphan(step, number, part)
@@ -191,35 +213,36 @@ class VercelUI(Target):
     def account(self, step: Step, number: int, part: Part) -> None:
         """Report what has no place."""
         if isinstance(part, ToolCall):
-            if part.signature is not None and not step.has(number, ("signature", part.signature)):
+            if part.signature and not step.has(number, ("signature", part.signature)):
                 step.lose(number, "signature", "a signature is valid in its own protocol only")
         elif isinstance(part, ReasoningPart):
-            if part.signature is not None and not step.has(number, ("signature", part.signature)):
+            if part.signature and not step.has(number, ("signature", part.signature)):
                 step.lose(number, "signature", "the SDK has no name for this signature")
-            if part.encrypted is not None and not step.has(number, ("encrypted", part.encrypted)):
-                step.lose(number, "encrypted", "the SDK has no name for this encrypted reasoning")
-        elif isinstance(part, TextPart) and part.citations and not step.has(number, ("citations", len(part.citations))):
+            if part.encrypted and not step.has(number, ("encrypted", part.encrypted)):
+                if step.has(number, "encrypted"):
+                    step.lose(number, "replaced", ENCRYPTED_AGAIN)
+                else:
+                    step.lose(number, "encrypted", "the SDK has no name for this encrypted reasoning")
+        elif isinstance(part, TextPart) and not step.has_citations(number, part):
             step.lose(number, "citation", "the citation came after the end of its text")
 
     def end(self, step: Step, state: MessageState) -> None:
-        """End the step and the message, with the model and the tokens as metadata."""
+        """End the step and the message, with the tokens as metadata."""
         reason = reason_of(step, state)
         if reason not in SAME:
             step.lose(None, "finish_reason", f"the target has no word for {reason!r}")
         step.chunks.append({"type": "finish-step"})
-        metadata: Chunk = {"model": step.state.model} if step.state.model else {}
+        finish: Chunk = {"type": "finish", "finishReason": REASONS.get(reason, "other")}
         tokens = tokens_of(step)
         if tokens.is_told:
-            metadata["usage"] = {
+            usage = {
                 "inputTokens": tokens.input,
                 "outputTokens": tokens.output,
                 "totalTokens": tokens.total,
                 "reasoningTokens": tokens.reasoning,
                 "cachedInputTokens": tokens.cached,
             }
-        finish: Chunk = {"type": "finish", "finishReason": REASONS.get(reason, "other")}
-        if metadata:
-            finish["messageMetadata"] = metadata
+            finish["messageMetadata"] = {"usage": usage}
         step.chunks.append(finish)
 
     def failure(
@@ -227,6 +250,12 @@ class VercelUI(Target):
     ) -> None:
         """End with an error."""
         step.chunks.append({"type": "error", "errorText": message})
+
+    def replacing(self, prelude: list[Chunk], settings: EncoderSettings, history: list[Any]) -> list[Chunk]:
+        """Empty the step that the page has, instead of beginning another one."""
+        if settings.version < RESETTING:
+            raise OptionsError(f"the AI SDK can replace a part of a message since version {RESETTING}: set version=7")
+        return [{"type": "reset-step"} if chunk["type"] == "start-step" else chunk for chunk in prelude]
 
 
 def _kind(slot: Slot) -> str:
@@ -240,10 +269,42 @@ def _tool(slot: Slot, call: ToolCall) -> Chunk:
     return fields
 
 
+def _source(id: str, url: str | None, title: str | None, media_type: str | None) -> Chunk:
+    if not url:
+        named: Chunk = {"mediaType": media_type or "text/plain", "title": title or "document"}
+        return {"type": "source-document", "sourceId": id, **named}
+    source: Chunk = {"type": "source-url", "sourceId": id, "url": url}
+    if title:
+        source["title"] = title
+    return source
+
+
+def _citation(citation: Citation, source: Chunk) -> Chunk:
+    """Return a citation as the end of a text has it."""
+    kind = "url" if citation.url else "document"
+    named: Chunk = {"type": "source", "sourceType": kind, "id": source["sourceId"]}
+    named |= {name: value for name, value in source.items() if name not in {"type", "sourceId"}}
+    found: Chunk = {"source": named}
+    if citation.start is not None and citation.start >= 0:
+        found["startIndex"] = citation.start
+    if citation.end is not None and citation.end >= 0:
+        found["endIndex"] = citation.end
+    if citation.cited_text is not None:
+        found["citedText"] = citation.cited_text
+    return found
+
+
+def _call_metadata(step: Step, number: int, call: ToolCall) -> Chunk:
+    """Return the signature of a call under the name that the SDK reads back."""
+    if call.signature and "thoughtSignature" in (native_in(call) or {}):
+        step.mark(number, ("signature", call.signature))
+        return {"google": {"thoughtSignature": call.signature}}
+    secrets = secrets_of(step, number, call)
+    return {"unspool": {"secrets": secrets}} if secrets else {}
+
+
 def _input(call: ToolCall) -> Any:
-    """Return the arguments of a call as a value; `MISSING` if they are not whole."""
-    if not call.is_complete:
-        return MISSING
+    """Return the arguments of a call as a value; `MISSING` if they are invalid."""
     if not call.arguments.strip():
         return {}
     try:
@@ -254,24 +315,22 @@ def _input(call: ToolCall) -> Any:
 
 def _metadata(step: Step, number: int, part: ReasoningPart) -> Chunk:
     """Return the signature of a reasoning under the name that the SDK reads back."""
-    kind = native_type(part)
-    native = native_in(part) or {}
-    secret = text_of(part.encrypted)
-    found: Chunk = {}
-    if kind == "thinking" and part.signature is not None:
-        found = {"anthropic": {"signature": part.signature}}
-    elif kind == "redacted_thinking" and secret is not None:
-        found = {"anthropic": {"redactedData": secret}}
-    elif kind == "reasoning" and secret is not None:
-        found = {"openai": {"itemId": part.id or "", "reasoningEncryptedContent": secret}}
-    elif "thoughtSignature" in native and part.signature is not None:
-        found = {"google": {"thoughtSignature": part.signature}}
-    if found:
-        step.mark(number, ("signature", part.signature))
+    kind, signature, secret = native_type(part), part.signature, text_of(part.encrypted)
+    if step.has(number, ("signature", signature)) or step.has(number, ("encrypted", part.encrypted)):
+        return {}  # in an earlier block of the part
+    if signature and (kind == "thinking" or "thoughtSignature" in (native_in(part) or {})):
+        step.mark(number, ("signature", signature))
+        if kind == "thinking":
+            return {"anthropic": {"signature": signature}}
+        return {"google": {"thoughtSignature": signature}}
+    if secret and kind in {"redacted_thinking", "reasoning"}:
         step.mark(number, ("encrypted", part.encrypted))
-        return found
+        step.mark(number, "encrypted")
+        if kind == "reasoning":
+            return {"openai": {"itemId": part.id or "", "reasoningEncryptedContent": secret}}
+        return {"anthropic": {"redactedData": secret}}
     secrets = secrets_of(step, number, part)
-    return {"unspool": {"secrets": secrets}} if secrets else found
+    return {"unspool": {"secrets": secrets}} if secrets else {}
 
 
 TARGET: Final = VercelUI()

@@ -13,7 +13,7 @@ import select
 import stat
 import sys
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from io import FileIO
 from pathlib import Path
 from time import monotonic
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Final, Literal, cast, final
 from ..._errors import UnspoolError
 from ..viewer.inputs import CUT, InputDecoder
 from ..viewer.recordings import read_sample
+from ..viewer.timeline import EMPTY
 from ..viewer.tracks import DOCUMENT
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ __all__ = [
     "STANDARD_INPUT",
     "Clock",
     "GrowingTimeline",
+    "Head",
     "Input",
     "arrivals",
     "noted_time",
@@ -51,12 +53,36 @@ __all__ = [
 ]
 
 BLOCK: Final = 64 * 1024
+HEAD: Final = 64 * 1024  # bytes that are kept for hints
 PATIENCE: Final = 0.25  # seconds until a slow input has to be recognised by what has arrived
 DIGITS: Final = 6  # of a time: microseconds
 STANDARD_INPUT: Final = Path("-")
 SAMPLE: Final = "sample:"
 MAX_SLEEP: Final = 0.25  # seconds: a longer sleep can miss a Ctrl-C that arrived just before it
 PAUSE: Final = 1 / 30  # seconds between two ticks
+
+
+@final
+class Head:
+    """The first bytes of an input, for error messages and hints."""
+
+    __slots__ = ("data", "is_blank", "size")
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+        self.size = 0
+        self.is_blank = True
+
+    def add(self, data: bytes) -> None:
+        """Add the next bytes of the input."""
+        self.size += len(data)
+        self.data += data[: max(HEAD - len(self.data), 0)]
+        self.is_blank = self.is_blank and not data.strip()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether these are all bytes so far."""
+        return self.size == len(self.data)
 
 
 @dataclass(frozen=True)
@@ -69,6 +95,8 @@ class Input:
     cut: int | None = None
     block: int = BLOCK  # bytes per read
     repair: Literal["none", "spelling", "guess"] = "none"
+    head: Head = field(default_factory=Head, compare=False, repr=False)
+    """The part of the beginning that was already read. Copies of this input share it."""
 
     @property
     def sample(self) -> str | None:
@@ -200,6 +228,7 @@ def ticked_items(
         if data is None:
             yield None
         else:
+            source.head.add(data)
             begin = now if begin is None else begin
             items = opening.feed(now - begin, data)
             for item in items:  # progress counts an item after the caller has processed it
@@ -322,6 +351,8 @@ class GrowingTimeline:
         return self.timeline.duration + (monotonic() - self._at) * (self._speed or 1.0)
 
 
-def problems_of(timeline: Timeline) -> list[str]:
+def problems_of(timeline: Timeline, source: Input) -> list[str]:
     """Return the problems of a finished timeline in words, without the name of the track if there is only one."""
+    if source.head.is_blank:
+        return [EMPTY]
     return [problem.removeprefix(f"{DOCUMENT}: ") for problem in timeline.problems()]

@@ -30,6 +30,7 @@ KEPT: Final = 1000  # characters before a place: more than fit on a line
 WIDTH: Final = 100  # columns, if the output is not a terminal
 INDENT: Final = "  "
 BEGIN: Final = Position(0, 1, 1)
+BLANK: Final = " \t\r\n"
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,8 @@ class Finding:
     track: str | None = None
     line: int | None = None
     """The line number, if there is no exact place."""
+    caret: TextPlace | None = None
+    """The place for the caret, if a line end or other white space is before the place."""
 
     def as_json(self) -> Line:
         """Return the finding for programs, without the text of the line."""
@@ -79,12 +82,15 @@ def show(name: str, problem: Finding, terminal: Console | None = None) -> None:
     """Print a finding: the place, the words, and the line with a caret."""
     terminal = console() if terminal is None else terminal
     width = terminal.width if terminal.is_terminal else WIDTH
+    if (problem.track, problem.document, problem.place, problem.line, problem.path) == (None,) * 5:
+        print_words(terminal, Text(shown(f"{name}: {problem.what}")))
+        return
     where = [name]
     if problem.track is not None:
         where.append(problem.track)
     if problem.document is not None:
         where.append(f"document {problem.document + 1}")
-    place = problem.place
+    place = problem.caret or problem.place
     if place is not None:
         byte = "" if place.byte in (None, place.offset) else f", byte {place.byte}"
         where.append(f"line {place.line}, column {place.column} (offset {place.offset}{byte})")
@@ -121,7 +127,7 @@ class Surroundings:
     Feed it the same fragments as the parser, before the parser.
     """
 
-    __slots__ = ("_before", "_bytes", "_is_bytes", "_rest", "_start", "_text")
+    __slots__ = ("_before", "_bytes", "_end", "_is_bytes", "_line", "_line_start", "_rest", "_start", "_text")
 
     def __init__(self) -> None:
         self._before = ""  # the end of the text before the last fragment
@@ -130,6 +136,9 @@ class Surroundings:
         self._bytes = 0  # its offset in bytes
         self._rest = b""  # the first bytes of a character that was cut
         self._is_bytes = False
+        self._line = 1  # the number of the last line
+        self._line_start = 0  # its offset
+        self._end = BEGIN  # after the last character that is not white space
 
     def feed(self, fragment: str | bytes) -> None:
         """Add one more fragment."""
@@ -137,6 +146,17 @@ class Surroundings:
         self._start += len(self._text)
         self._bytes += _size(self._text)
         self._text = fragment if isinstance(fragment, str) else self._decoded(fragment)
+        size = len(self._text.rstrip(BLANK))
+        self._count_lines(self._text[:size], self._start)
+        if size:
+            offset = self._start + size
+            self._end = Position(offset, self._line, offset - self._line_start + 1)
+        self._count_lines(self._text[size:], self._start + size)
+
+    def _count_lines(self, text: str, offset: int) -> None:
+        if "\n" in text:
+            self._line += text.count("\n")
+            self._line_start = offset + text.rfind("\n") + 1
 
     def close(self) -> None:
         """End the text. A character that was cut becomes a replacement character."""
@@ -169,6 +189,14 @@ class Surroundings:
         begin = max(text.rfind("\n", 0, at) + 1, at - KEPT)
         end = at + 1 if text.startswith("\n", at) else text.find("\n", at)
         return text[begin:at], text[at : at + KEPT if end < 0 else min(end, at + KEPT)]
+
+    def end_before(self, place: TextPlace) -> TextPlace | None:
+        """Return the end of the text without the line ends there, if `place` is after them."""
+        end = self._end
+        is_behind = place.offset == self.length and end.line < place.line
+        if not is_behind or end.offset < self._start - len(self._before):
+            return None
+        return TextPlace(*end, self.byte(end.offset), self.around(end.offset)[0], "")
 
     def byte(self, offset: int) -> int | None:
         """Return the offset in bytes, or None if the text did not arrive as bytes."""
@@ -206,15 +234,18 @@ class RepairNotes:
 
     def take(self, repairs: tuple[Repair, ...]) -> list[Finding]:
         """Add the repairs that are new, and return their findings."""
-        new = [
-            Finding(
-                repair.code.value,
-                f"{'guess' if repair.is_guess else 'spelling'}: {REPAIR_SENTENCES[repair.code]}",
-                str(repair.path),
-                place=place_at(self._around, repair.position, self._begin),
-                document=self._document,
-            )
-            for repair in repairs[len(self.findings) :]
-        ]
+        new = [self._finding(repair) for repair in repairs[len(self.findings) :]]
         self.findings += new
         return new
+
+    def _finding(self, repair: Repair) -> Finding:
+        kind = "guess" if repair.is_guess else "spelling"
+        place = place_at(self._around, repair.position, self._begin)
+        return Finding(
+            repair.code.value,
+            f"{kind}: {REPAIR_SENTENCES[repair.code]}",
+            str(repair.path),
+            place=place,
+            document=self._document,
+            caret=None if repair.length else self._around.end_before(place),
+        )

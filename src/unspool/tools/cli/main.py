@@ -20,6 +20,7 @@ from .commands.repair import repair
 from .commands.steps import events, patch, values
 from .commands.studio import studio
 from .commands.watch import watch
+from .help import CommandWithExamples, GroupWithExamples
 from .terminal import excuse, prepare_streams
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["app", "main"]
 
 app = typer.Typer(
+    cls=GroupWithExamples,
     help="Watch JSON that is still being written, take it apart, and see when each field became usable.",
     no_args_is_help=True,
     add_completion=False,
@@ -51,7 +53,7 @@ COMMANDS: Final[dict[Callable[..., None], str]] = {
     studio: "Show a stream in the browser.",
 }
 for command, short_help in COMMANDS.items():
-    app.command(short_help=short_help)(command)
+    app.command(cls=CommandWithExamples, short_help=short_help)(command)
 app.add_typer(relay, name="relay", short_help="Publish streams, and follow them from anywhere.")
 
 

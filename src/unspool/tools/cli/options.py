@@ -18,7 +18,7 @@ from ...llm._formats.registry import FORMATS
 from ...select import compile as compile_pattern
 from ...typed._iterate import partial
 from ..viewer.inputs import InputKind
-from ..viewer.recordings import SampleError, find_sample
+from ..viewer.recordings import SAMPLES, SampleError, find_sample
 from .arrivals import STANDARD_INPUT, Input
 from .terminal import UsageError, shown
 
@@ -67,21 +67,29 @@ def checked_file(path: Path | None) -> Path | None:
 
 def _known_format(name: str | None) -> str | None:
     if name is not None and name not in FORMATS:
-        raise typer.BadParameter(f"one of {', '.join(FORMATS)}")
+        raise typer.BadParameter(f"there is no format {shown(name)}; there are {', '.join(FORMATS)}")
     return name
 
 
 File = Annotated[
     Path,
     typer.Argument(
-        help="File to read; '-' for standard input, sample:NAME for a sample that comes with unspool.",
+        help="File to read; '-' for standard input, sample:NAME for a sample: " + ", ".join(SAMPLES) + ".",
         callback=checked_file,
     ),
 ]
-Kind = Annotated[InputKind | None, typer.Option("--input", help="Kind of input (default: auto-detect).")]
+Kind = Annotated[
+    InputKind | None,
+    typer.Option("--input", metavar="KIND", help=f"Kind of input (default: auto-detect): {', '.join(InputKind)}."),
+]
 Format = Annotated[
     str | None,
-    typer.Option("--format", help="Wire format of the stream (default: auto-detect).", callback=_known_format),
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help=f"Wire format of the stream (default: auto-detect): {', '.join(FORMATS)}.",
+        callback=_known_format,
+    ),
 ]
 Cut = Annotated[
     int | None, typer.Option("--cut", min=1, metavar="BYTES", help="Read JSON text in fragments of this size.")

@@ -39,6 +39,7 @@ __all__ = [
     "TimelineValidator",
     "TracksView",
     "json_tracks",
+    "legend",
     "prose_lines",
     "shares",
     "status_line",
@@ -53,6 +54,8 @@ BLOCK: Final = 200  # rows that are made at a time
 BRACKETS: Final = {"object": ("{", "}"), "array": ("[", "]")}
 SIGNS: Final = {"new": "+", "grown": "~"}
 STYLES: Final = {"new": "bold green", "grown": "bold yellow"}
+VALUE_STYLES: Final = {"string": "green", "number": "magenta", "boolean": "yellow", "null": "yellow"}
+LEGEND_ROWS: Final = 12  # a terminal with fewer rows has no legend
 GUTTER: Final = 2
 MIN_VALUE_WIDTH: Final = 8  # columns
 MAX_VALUE_WIDTH: Final = 100_000  # columns of a value that is wrapped
@@ -389,7 +392,7 @@ def _row_lines(row: TreeRow, name: str, width: int, signs: Signs, marks: Marks, 
     room -= cells(label) + 1
     is_wrapped = wraps and row.kind == "string" and room >= MIN_VALUE_WIDTH
     first, *others = wrapped(_value(row, MAX_VALUE_WIDTH, signs), room) if is_wrapped else [_value(row, room, signs)]
-    style = "bold" if row.is_open or row.mark else ""
+    style = " ".join([*(["bold"] if row.is_open or row.mark else []), VALUE_STYLES.get(row.kind, "")]).strip()
     line.append(first, style=style)
     crop(line, width)
     return [line, *[Text(" " * (width - room) + other, style=style, no_wrap=True) for other in others]]
@@ -469,6 +472,24 @@ def status_line(timeline: Timeline, elapsed: float, width: int, *, ascii_only: b
         line += GAP + part
     line = signs.clip(line, width)
     return Text(line + " " * (width - cells(line)), style="reverse", no_wrap=True)
+
+
+def legend(width: int, height: int, *, ascii_only: bool) -> Text | None:
+    """Return the line that explains the signs; None in a small terminal."""
+    signs = Signs.chosen(ascii_only)
+    parts = [
+        ("+", STYLES["new"], "new"),
+        ("~", STYLES["grown"], "has grown"),
+        (signs.cursor, "bold", "still open"),
+        ("!", "bold red", "does not fit the schema"),
+        ("x", "bold red", "broken"),
+    ]
+    if height < LEGEND_ROWS or width < sum([len(sign) + len(what) + 3 for sign, _, what in parts]):
+        return None
+    line = Text(no_wrap=True)
+    for sign, style, what in parts:
+        line.append(sign, style=style).append(f" {what}  ", style="dim")
+    return line
 
 
 def summary(timeline: Timeline) -> str:

@@ -24,6 +24,7 @@ from rich.text import Text
 
 from ..._errors import OptionsError, PatternError, UnspoolError
 from ..viewer.escaping import cells, clip, head, visible
+from ..viewer.timeline import EMPTY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BROKEN",
-    "NOTHING",
     "USAGE",
     "Complaints",
     "EmptyError",
@@ -71,7 +71,6 @@ USAGE: Final = 2
 INTERRUPTED: Final = 130  # as after SIGINT
 CLOSED: Final = 141  # as after SIGPIPE
 
-NOTHING: Final = "there is nothing in it"
 CLOSED_OUTPUT: Final = "standard output is closed"
 MAX_COMPLAINTS: Final = 20
 PLAIN_LOCALES: Final = ("C", "POSIX")
@@ -94,7 +93,7 @@ class EmptyError(UnspoolError):
     """The input is empty."""
 
     def _message(self) -> str:
-        return NOTHING
+        return EMPTY
 
 
 # Text that a terminal may show.
@@ -315,15 +314,30 @@ class Complaints:
 
 
 @contextmanager
-def guarded(name: str = "") -> Generator[None]:
+def guarded(name: str = "", hint: Callable[[], str] | None = None) -> Generator[None]:
     """Turn an error that ends a command into one line on standard error and an exit status.
 
-    Ctrl-C and a closed pipe are silent. `name` is the name of the input, if there is one.
+    Ctrl-C and a closed pipe are silent. `name` is the name of the input, if there is one. If the input is broken, the
+    line of `hint` follows.
     """
     try:
         yield
+    except typer.Exit as left:
+        if left.exit_code == BROKEN:
+            _add_hint(hint)
+        raise
     except (KeyboardInterrupt, OSError, UnspoolError) as error:
-        raise typer.Exit(excuse(error, name)) from None
+        status = excuse(error, name)
+        if status == BROKEN and not isinstance(error, OSError):
+            _add_hint(hint)
+        raise typer.Exit(status) from None
+
+
+def _add_hint(hint: Callable[[], str] | None) -> None:
+    words = hint() if hint is not None else ""
+    if words:
+        with suppress(OSError):  # standard error may be closed
+            print_words(console(stderr=True), Text(f"hint: {words}", style="bold"))
 
 
 def excuse(error: BaseException, name: str = "") -> int:

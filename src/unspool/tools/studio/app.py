@@ -18,9 +18,11 @@ from ... import UnspoolError, __version__
 from ...llm._formats.registry import FORMATS
 from ..viewer.inputs import InputKind
 from ..viewer.recordings import SAMPLES
+from .aside import aside
+from .cards import sample_cards
 from .guard import Guard
 from .requests import json_object, order_of, query_of, schema_of, upload_of
-from .sessions import FullError, Sessions
+from .sessions import FullError, NamedType, Sessions, compared
 from .settings import Settings
 from .stream import EventStream, Followers, last_event_id
 
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from starlette.requests import Request
-    from starlette.types import Scope
+    from starlette.types import ASGIApp, Scope
 
     from .guard import Door
     from .requests import Order
@@ -56,17 +58,21 @@ def answer(value: object, status: int = 200) -> Response:
 
 @final
 class Studio:
-    """The sessions, their followers, and the application that serves both."""
+    """The sessions, their followers, and the application that serves both.
+
+    Without a door there is no guard: only the page itself can send requests, as in the playground.
+    """
 
     def __init__(
         self,
-        door: Door,
+        door: Door | None,
         settings: Settings | None = None,
         abort: Callable[[Scope], None] = lambda _: None,
         admit: Callable[[Scope], None] = lambda _: None,
+        type: NamedType | None = None,
     ) -> None:
         self.settings: Final = settings or Settings()
-        self.sessions: Final = Sessions(self.settings)
+        self.sessions: Final = Sessions(self.settings, type)
         self.followers: Final = Followers(abort)
         self._uploads = asyncio.Semaphore(self.settings.uploads)
         self._small_uploads = asyncio.Semaphore(self.settings.uploads)
@@ -77,11 +83,16 @@ class Studio:
             Route("/", self._index),
             Route("/static/{name}", self._file),
             Route("/api/info", self._info),
+            Route("/api/samples", self._samples),
             Route("/api/sessions", self._create, methods=["POST"]),
+            Route("/api/sessions", self._list),
             Route("/api/sessions/{id}", self._delete, methods=["DELETE"]),
             Route("/api/sessions/{id}/schema", self._demand, methods=["PUT"]),
+            Route("/api/sessions/{id}/compare/{other}", self._compare),
             Route("/api/sessions/{id}/stream", self._stream),
+            Route("/api/sessions/{id}/value", self._value),
             Route("/api/sessions/{id}/view", self._view),
+            Route("/api/sessions/{id}/waterfall", self._waterfall),
         ]
         handlers: Any = {
             HTTPException: _refused,
@@ -92,12 +103,14 @@ class Studio:
         }
         inner = Starlette(routes=routes, exception_handlers=handlers)
         inner.router.redirect_slashes = False
-        self.app: Final = Guard(inner, door, self.settings, admit)
+        self.app: Final[ASGIApp] = inner if door is None else Guard(inner, door, self.settings, admit)
 
     async def open(self, order: Order) -> Entry:
         """Create a session."""
         if order.source is not None:
             return await self.sessions.follow(order.title, order.source, order.options)
+        if order.options.in_background:
+            return await self.sessions.load_in_background(order.title, order.data, order.options)
         return await self.sessions.load(order.title, order.data, order.options)
 
     async def close(self) -> None:
@@ -119,7 +132,7 @@ class Studio:
         media = TYPES.get(name.rpartition(".")[2])
         if found is None or media is None or not found.is_file():
             raise HTTPException(404, "no such file")
-        return Response(await asyncio.to_thread(found.read_bytes), headers={"Content-Type": media})
+        return Response(await aside(found.read_bytes), headers={"Content-Type": media})
 
     # Sessions.
 
@@ -139,6 +152,12 @@ class Studio:
             }
         )
 
+    async def _samples(self, request: Request) -> Response:
+        return answer({"samples": await aside(sample_cards)})
+
+    async def _list(self, request: Request) -> Response:
+        return answer({"sessions": self.sessions.listed})
+
     async def _create(self, request: Request) -> Response:
         media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if media not in (UPLOAD, "application/json"):
@@ -148,7 +167,7 @@ class Studio:
             if media == UPLOAD:
                 order = upload_of(body, request.query_params)
             else:
-                order = await asyncio.to_thread(order_of, body)
+                order = await aside(order_of, body)
             entry = await self.open(order)
         return answer({"id": entry.session.id}, 201)
 
@@ -160,9 +179,9 @@ class Studio:
     async def _demand(self, request: Request) -> Response:
         entry = self._entry(request)
         async with self._places(request):
-            schema = schema_of(await asyncio.to_thread(json_object, await request.body()))
-            await asyncio.to_thread(entry.session.demand, schema)
-        await self.sessions.renew(entry, with_waterfall=False)
+            schema = schema_of(await aside(json_object, await request.body()))
+            await aside(entry.session.demand, schema)
+        await self.sessions.renew(entry, with_waterfall=True)
         return Response(status_code=204)
 
     async def _view(self, request: Request) -> Response:
@@ -173,8 +192,24 @@ class Studio:
         async with entry.viewing:
             if await request.is_disconnected():
                 raise ClientDisconnect
-            view = await asyncio.to_thread(entry.session.view, query)
+            view = await aside(entry.session.view, query)
         return answer(view)
+
+    async def _waterfall(self, request: Request) -> Response:
+        entry = self._entry(request)
+        query = query_of(request.query_params)
+        async with entry.viewing:
+            return answer(await aside(entry.session.waterfall, query))
+
+    async def _value(self, request: Request) -> Response:
+        entry = self._entry(request)
+        query = query_of(request.query_params)
+        async with entry.viewing:
+            return answer({"text": await aside(entry.session.value, query)})
+
+    async def _compare(self, request: Request) -> Response:
+        one, two = self._entry(request), self._entry(request, "other")
+        return answer(await aside(compared, one.session, two.session))
 
     async def _stream(self, request: Request) -> Response:
         entry = self._entry(request)
@@ -191,8 +226,8 @@ class Studio:
         is_small = length.isascii() and length.isdigit() and len(length) <= 12 and int(length) <= self.settings.small
         return self._small_uploads if is_small else self._uploads
 
-    def _entry(self, request: Request) -> Entry:
-        entry = self.sessions.find(request.path_params["id"])
+    def _entry(self, request: Request, name: str = "id") -> Entry:
+        entry = self.sessions.find(request.path_params[name])
         if entry is None:
             raise HTTPException(404, "no such session; the oldest sessions are dropped when there are too many")
         return entry

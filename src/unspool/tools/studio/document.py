@@ -10,14 +10,14 @@ import json
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ... import Path
-from ..viewer.waterfall import layout
 
 if TYPE_CHECKING:
     from ...patch import Operation
     from ..viewer.timeline import Timeline
     from ..viewer.tracks import Track
+    from ..viewer.waterfall import Axis, Waterfall
 
-__all__ = ["clipped", "described", "diff", "drawn", "shown_path", "spelled_out"]
+__all__ = ["MAX_LABEL", "clipped", "described", "diff", "drawn", "drawn_axis", "shown_path", "spelled_out"]
 
 MAX_NOTES: Final = 200
 MAX_NOTE: Final = 1_000
@@ -54,7 +54,7 @@ def shown_path(path: Path | str) -> str:
 
 
 def described(timeline: Timeline) -> dict[str, Any]:
-    """Return the document of a timeline, without its waterfall."""
+    """Return the document of a timeline, without its waterfall and what is computed with it."""
     return {
         "is_timed": timeline.is_timed,
         "is_finished": timeline.is_finished,
@@ -79,12 +79,17 @@ def _track(timeline: Timeline, track: Track) -> dict[str, Any]:
     }
 
 
-def drawn(timeline: Timeline) -> dict[str, Any]:
-    """Return the waterfall of a timeline as JSON data."""
-    axis, bars, left_out, *_ = layout(timeline)
+def drawn_axis(axis: Axis) -> dict[str, Any]:
+    """Return an axis as JSON data."""
     ticks = [{"at": round(tick.at, DIGITS), "label": tick.label} for tick in axis.ticks]
+    return {"unit": axis.unit, "total": round(axis.total, DIGITS), "ticks": ticks}
+
+
+def drawn(waterfall: Waterfall) -> dict[str, Any]:
+    """Return a waterfall as JSON data."""
+    axis, bars, left_out, *_ = waterfall
     return {
-        "axis": {"unit": axis.unit, "total": round(axis.total, DIGITS), "ticks": ticks},
+        "axis": drawn_axis(axis),
         "bars": [
             {
                 **bar._asdict(),

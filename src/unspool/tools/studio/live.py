@@ -17,7 +17,7 @@ import threading
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import TYPE_CHECKING, Any, Final, Protocol, final
-from urllib.error import HTTPError
+from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import (
     HTTPDefaultErrorHandler,
@@ -273,6 +273,8 @@ class Fetch:
         except HTTPError as error:
             error.close()
             raise OSError(f"the server answered with status {error.code}") from None
+        except URLError as error:
+            raise OSError(_unreachable(self._url, error.reason)) from None
         for used in self._sockets:
             with suppress(OSError):
                 used.settimeout(self._silence)
@@ -282,6 +284,12 @@ class Fetch:
         self._sockets.append(used)
         if self._is_over:
             raise OSError("the request was cancelled")
+
+
+def _unreachable(url: str, reason: object) -> str:
+    """Return why an address cannot be reached, as a sentence for the user."""
+    why = reason.strerror if isinstance(reason, OSError) and reason.strerror else str(reason)
+    return f"cannot connect to {urlsplit(url).netloc}: {why[:1].lower()}{why[1:]}"
 
 
 def _handlers(connected: Callable[[socket.socket], None]) -> tuple[HTTPHandler, HTTPSHandler]:

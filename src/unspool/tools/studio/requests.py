@@ -7,19 +7,19 @@ raises `OptionsError` with a message for the user.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
-from ... import OptionsError, PatternError, select
+from ... import OptionsError, Path, PatternError, select
 from ...llm._formats.registry import FORMATS
 from ..viewer.inputs import InputKind
 from ..viewer.recordings import SAMPLES, read_sample
 from .live import Address, is_address
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from .live import Source
 
 __all__ = [
@@ -41,6 +41,7 @@ MAX_ROWS: Final = 500
 MAX_CHARACTERS: Final = 20_000
 MAX_FOLDED: Final = 5_000
 MAX_DIGITS: Final = 12
+MAX_WORDS: Final = 200
 INPUTS: Final = ("text", "sample", "url")
 
 
@@ -57,6 +58,8 @@ class SessionOptions:
     extract: bool = False
     schema: dict[str, Any] | bool | None = None
     repair: Literal["none", "spelling", "guess"] = "none"
+    in_background: bool = False
+    """Create the session at once, and read the input afterwards: the document of the session shows the progress."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +119,8 @@ def upload_of(body: bytes, query: Mapping[str, str]) -> Order:
         if not cut.isascii() or not cut.isdigit() or len(cut) > 9:
             raise OptionsError(f"cut must be a whole number from 1 to {MAX_CUT:,}")
         asked["cut"] = int(cut)
-    asked["extract"] = query.get("extract", "") in ("1", "true")
+    for name in ("extract", "in_background"):
+        asked[name] = query.get(name, "") in ("1", "true")
     schema = query.get("schema")
     if schema:
         try:
@@ -135,11 +139,20 @@ def _options(asked: Mapping[str, Any]) -> SessionOptions:
         raise OptionsError(f"cut must be a whole number from 1 to {MAX_CUT:,}")
     if extract is not None and not isinstance(extract, bool):
         raise OptionsError("extract must be true or false")
+    in_background = asked.get("in_background")
+    if in_background is not None and not isinstance(in_background, bool):
+        raise OptionsError("in_background must be true or false")
     repair = asked.get("repair")
     if repair not in (None, "none", "spelling", "guess"):
         raise OptionsError("repair must be none, spelling or guess")
     return SessionOptions(
-        None if kind is None else InputKind(kind), wire, cut, bool(extract), schema_of(asked), repair or "none"
+        None if kind is None else InputKind(kind),
+        wire,
+        cut,
+        bool(extract),
+        schema_of(asked),
+        repair or "none",
+        bool(in_background),
     )
 
 
@@ -162,10 +175,14 @@ def schema_of(asked: Mapping[str, Any]) -> dict[str, Any] | bool | None:
 
 @dataclass(frozen=True)
 class Query:
-    """The step and the window to view: `step` or `time`, or neither for the last step."""
+    """The step and the window to view: one of `step`, `time`, `characters` and `document`, or the last step."""
 
     step: int | None = None
     time: float | None = None
+    characters: float | None = None
+    """The last step that has at most this many characters."""
+    document: int | None = None
+    """The step that completes the document with this number, counted from 1."""
     track: str | None = None
     start: int = 0
     count: int = 80
@@ -174,21 +191,31 @@ class Query:
     filter: select.Pattern | None = None
     filter_problem: str | None = None
     """The error of an invalid filter. The view ignores the filter, since users type patterns character by character."""
+    words: re.Pattern[str] | None = None
+    """Words to search for, if the filter is not a path pattern."""
+    chosen: Path | None = None
+    """The path of the value that the user has selected."""
+    unfolded: Mapping[str, Mapping[int, int]] = field(default_factory=dict[str, Mapping[int, int]])
+    """For the waterfall: the arrays that show more items, by track and node id."""
     text_start: int | None = None
     text_count: int = MAX_CHARACTERS
 
 
 def query_of(parameters: Mapping[str, str]) -> Query:
     """Return the view that a query string asks for."""
-    step, time = parameters.get("step"), parameters.get("time")
-    text_start = parameters.get("text_start")
-    pattern, problem = _filter(parameters.get("filter", "").strip())
+    step, time, characters = [parameters.get(name) for name in ("step", "time", "characters")]
+    text_start, document, chosen = [parameters.get(name) for name in ("text_start", "document", "chosen")]
+    text = parameters.get("filter", "").strip()
+    is_pattern = text.startswith("$")
+    pattern, problem = _filter(text) if is_pattern else (None, None)
     marks = [mark for mark in parameters.get("folded", "").split(",") if mark]
     if len(marks) > MAX_FOLDED:
         raise OptionsError(f"folded has more than {MAX_FOLDED:,} ids")
     return Query(
         step=None if step is None else _whole("step", step),
-        time=None if time is None else _seconds(time),
+        time=None if time is None else _place("time", time),
+        characters=None if characters is None else _place("characters", characters),
+        document=None if document is None else _whole("document", document),
         track=parameters.get("track"),
         start=_whole("start", parameters.get("start", "0")),
         count=min(_whole("count", parameters.get("count", "80")), MAX_ROWS),
@@ -196,14 +223,37 @@ def query_of(parameters: Mapping[str, str]) -> Query:
         folded=tuple([_whole("folded", mark) for mark in marks]),
         filter=pattern,
         filter_problem=problem,
+        words=re.compile(re.escape(text[:MAX_WORDS]), re.IGNORECASE) if text and not is_pattern else None,
+        chosen=None if chosen is None else _path(chosen),
+        unfolded=_unfolded(parameters.get("unfolded", "")),
         text_start=None if text_start is None else _whole("text_start", text_start),
         text_count=min(_whole("text_count", parameters.get("text_count", str(MAX_CHARACTERS))), MAX_CHARACTERS),
     )
 
 
+def _path(text: str) -> Path | None:
+    """Return the path; None for a clipped one, which is no path."""
+    try:
+        return Path.parse(text)
+    except PatternError:
+        return None
+
+
+def _unfolded(text: str) -> dict[str, dict[int, int]]:
+    """Return the arrays in a query: a JSON array of a track, a node id and a number of items for each."""
+    try:
+        value: Any = json.loads(text) if text else []
+        arrays: dict[str, dict[int, int]] = {}
+        for track, node, count in value[:MAX_FOLDED]:
+            if type(track) is not str or type(node) is not int or type(count) is not int:
+                raise TypeError
+            arrays.setdefault(track, {})[node] = count
+    except (ValueError, TypeError, RecursionError):
+        raise OptionsError("unfolded must be a JSON array of [track, id, count]") from None
+    return arrays
+
+
 def _filter(text: str) -> tuple[select.Pattern | None, str | None]:
-    if not text:
-        return None, None
     try:
         return select.compile(text), None
     except PatternError as error:
@@ -216,11 +266,11 @@ def _whole(name: str, text: str) -> int:
     return int(text)
 
 
-def _seconds(text: str) -> float:
+def _place(name: str, text: str) -> float:
     try:
-        time = float(text)
+        place = float(text)
     except ValueError:
-        time = -1.0
-    if not isfinite(time) or time < 0:
-        raise OptionsError("time must be a number of seconds")
-    return time
+        place = -1.0
+    if not isfinite(place) or place < 0:
+        raise OptionsError(f"{name} must be a number from 0 up")
+    return place

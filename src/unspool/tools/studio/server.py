@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from starlette.types import Scope
 
     from .requests import Order
+    from .sessions import NamedType
 
 __all__ = ["StudioServer", "bound"]
 
@@ -201,6 +202,7 @@ class StudioServer(uvicorn.Server):
         order: Order | None = None,
         started: Callable[[str], None] = lambda _: None,
         browser: bool = False,
+        type: NamedType | None = None,
     ) -> None:
         settings = settings or Settings()
         self.socket: Final = bound(host, port, settings.send_buffer)
@@ -208,7 +210,7 @@ class StudioServer(uvicorn.Server):
         names = (socket.gethostname(), socket.getfqdn()) if allow_remote else ()
         self.door: Final = Door(host, port, names=names)
         connections = self.connections = _Connections(settings.strangers)
-        self.studio: Final = Studio(self.door, settings, connections.abort, connections.admit)
+        self.studio: Final = Studio(self.door, settings, connections.abort, connections.admit, type)
         self._faults = FaultLimit()
         self.url: Final = self.door.url()
         self.remote_url: Final = self.door.url(names[0] if names and self.door.is_everywhere else None)

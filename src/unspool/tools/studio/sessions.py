@@ -17,34 +17,52 @@ from contextlib import aclosing, contextmanager, suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from ... import UnspoolError
+from ... import UnspoolError, create_state, parse_chunk
 from ...llm import SSEEvent, encode_sse
 from ..viewer.inputs import CUT, Guess, InputDecoder, InputKind
 from ..viewer.recordings import may_be_header
 from ..viewer.timeline import Timeline
+from ..viewer.tracks import CONTENT, DOCUMENT
+from ..viewer.waterfall import layout
+from .aside import aside
+from .comparing import Side, comparison, summary
 from .document import described, diff, drawn
-from .views import SchemaView, view
+from .flaws import flaws, spelled_flaw
+from .judging import Judge
+from .views import matching_ids, value_text, view
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
 
     from ...patch import Operation
     from ..viewer.inputs import TimedItem
+    from .flaws import Flaw
     from .live import Source
     from .requests import Query, SessionOptions
     from .settings import Settings
 
-__all__ = ["Entry", "FullError", "Log", "Portion", "Renewal", "Session", "Sessions"]
+__all__ = ["Entry", "FullError", "Log", "NamedType", "Portion", "Renewal", "Session", "Sessions", "compared"]
 
 LOGGER: Final = logging.getLogger(__name__)
 MAX_STEPS: Final = 100_000  # fragments that a text is cut into: each step takes memory
 HEAD: Final = 256 * 1024
+RECORDED_HEAD: Final = 2 * 1024 * 1024
+OFFER_HEAD: Final = 64 * 1024  # characters in which JSON is looked for
+MAX_BARS: Final = 5_000  # of a waterfall that the user has filtered or unfolded
 BLOCK: Final = 32 * 1024
+PORTION: Final = 500  # steps that are read at once
 TELLING: Final = 4  # lines that show the kind of an input, however long they are
 COSTS: Final = 10  # a slow waterfall is drawn less often: a tenth of the time at most
 
 
 # One session.
+
+
+class NamedType(NamedTuple):
+    """The type that the command line names, for the typed values of every session."""
+
+    name: str
+    type: Any
 
 
 class Renewal(NamedTuple):
@@ -59,7 +77,9 @@ class Renewal(NamedTuple):
 class Session:
     """One stream: its timeline, its options, and the schema that the user chose."""
 
-    def __init__(self, id: str, title: str, options: SessionOptions, *, is_live: bool) -> None:
+    def __init__(
+        self, id: str, title: str, options: SessionOptions, *, is_live: bool, type: NamedType | None = None
+    ) -> None:
         self.id: Final = id
         self.title: Final = title
         self.is_live = is_live
@@ -68,7 +88,11 @@ class Session:
         self._options = options
         self._found: Guess | None = None
         self._decoder: InputDecoder | None = None
-        self._schema = SchemaView(options.schema)
+        self._type = type
+        self._judge = self._judge_of(options.schema)
+        self._flaws: tuple[object, list[Flaw]] = (None, [])  # with what they are computed from
+        self._read: tuple[int, int] | None = None  # the bytes read so far, and all of them, while an input is loaded
+        self._offer: str | None = None  # an option that would read more of the input
         self._completions: tuple[int, list[int]] = (0, [])  # with the step up to which they are computed
         self._lock = threading.Lock()
 
@@ -76,17 +100,32 @@ class Session:
 
     def load(self, data: bytes) -> None:
         """Read a complete input."""
+        for _ in self.portions(data):
+            pass
+
+    def portions(self, data: bytes) -> Iterator[int]:
+        """Read a complete input in portions; yield the number of bytes read after each."""
         options = self._options
         cut = max(options.cut or CUT, -(-len(data) // MAX_STEPS))
         decoder = InputDecoder(options.kind, format=options.format, cut=cut, repair=options.repair)
-        with self._lock:
-            try:
-                for block in _blocks(data, cut):
-                    self._add(decoder, decoder.feed(0.0, block))
+        done = 0
+        try:
+            for block in _blocks(data, cut):
+                with self._lock:
+                    items = decoder.feed(0.0, block)
+                for start in range(0, len(items), PORTION):
+                    with self._lock:
+                        self._add(decoder, items[start : start + PORTION])
+                        self._read = done + len(block) * start // len(items), len(data)
+                    yield self._read[0]
+                done += len(block)
+            with self._lock:
                 self._add(decoder, decoder.close(0.0))
-            except UnspoolError as error:
-                self.problem = str(error)
+        except UnspoolError as error:
+            self.problem = str(error)
+        with self._lock:
             self._finish(decoder, self.timeline.duration)
+            self._read = None
 
     @property
     def kept(self) -> int:
@@ -132,6 +171,12 @@ class Session:
             self._finish(decoder, self.timeline.duration if decoder.is_recording else time)
             self.is_live = False
 
+    def stop(self) -> None:
+        """End an input that is being loaded after what was read."""
+        with self._lock:
+            self.timeline.finish(self.timeline.duration, self.problem or "")
+            self._read = None
+
     def _add(self, decoder: InputDecoder, items: Iterable[TimedItem]) -> None:
         if self._found is None and decoder.found is not None:
             self._found = decoder.found
@@ -144,14 +189,21 @@ class Session:
         self._add(decoder, ())
         self.timeline.finish(max(time, self.timeline.duration), self.problem or "")
         self._decoder = None
+        self._offer = None if self._options.extract else _offer(self.timeline)
 
     # Looking.
 
+    def _judge_of(self, schema: dict[str, Any] | bool | None) -> Judge:
+        """Return the judge for a schema; without one, for the type of the command line."""
+        if schema is not None:
+            return Judge(schema)
+        return Judge() if self._type is None else Judge(self._type.type, self._type.name)
+
     def demand(self, schema: dict[str, Any] | bool | None) -> None:
         """Validate the text against this schema from now on. Raises `OptionsError` for an unusable schema."""
-        wanted = SchemaView(schema)
+        wanted = self._judge_of(schema)
         with self._lock:
-            self._schema = wanted
+            self._judge = wanted
 
     def view(self, query: Query) -> dict[str, Any]:
         """Return all panels of one step. Raises `UnspoolError` for an invalid query."""
@@ -159,12 +211,39 @@ class Session:
             timeline = self.timeline
             if self._completions[0] != timeline.last:
                 self._completions = (timeline.last, timeline.completions())
-            return view(timeline, query, self._completions[1], self._schema)
+            return view(timeline, query, self._completions[1], self._judge, self._known_flaws())
+
+    def _known_flaws(self) -> list[Flaw]:
+        timeline, judge = self.timeline, self._judge
+        key = timeline.last, timeline.is_finished, id(judge)
+        if self._flaws[0] != key:
+            judge.advance(timeline)
+            self._flaws = key, flaws(timeline, judge.violations)
+        return self._flaws[1]
+
+    def waterfall(self, query: Query) -> dict[str, Any]:
+        """Return the waterfall of the fields that the filter selects, with the arrays that the user has unfolded."""
+        with self._lock:
+            only = None if query.words is None else matching_ids(self.timeline, query)
+            found = layout(self.timeline, max_bars=MAX_BARS, select=query.filter, only=only, unfolded=query.unfolded)
+            return {**drawn(found), "filter_problem": query.filter_problem}
+
+    def value(self, query: Query) -> str:
+        """Return the selected value as a whole. Raises `OptionsError` if there is none."""
+        with self._lock:
+            return value_text(self.timeline, query)
+
+    def side(self, unit: str) -> Side:
+        """Return this stream for a comparison in seconds or characters."""
+        with self._lock:
+            timeline = self.timeline
+            return Side(self.id, self.title, layout(timeline, unit=unit), timeline.duration)
 
     def renew(self, old: dict[str, Any], *, with_waterfall: bool) -> Renewal:
-        """Return the current document, and the patch from an older one; keep its waterfall unless asked."""
+        """Return the current document, and the patch from an older one; keep what is computed with the waterfall
+        unless asked."""
         with self._lock:
-            found = self._found
+            found, timeline = self._found, self.timeline
             document: dict[str, Any] = {
                 "id": self.id,
                 "title": self.title,
@@ -172,27 +251,53 @@ class Session:
                 "format": None if found is None else found.format,
                 "is_live": self.is_live,
                 "problem": self.problem,
-                "schema": self._schema.is_on,
-                **described(self.timeline),
+                "offer": self._offer,
+                "loading": None if self._read is None else {"read": self._read[0], "size": self._read[1]},
+                "schema": self._judge.is_on,
+                "type": self._judge.name,
+                **described(timeline),
             }
             begin = monotonic()
             if with_waterfall or "waterfall" not in old:
-                document["waterfall"] = drawn(self.timeline)
+                waterfall = layout(timeline)
+                scale = timeline.times if waterfall.axis.unit == "seconds" else timeline.sizes
+                document["waterfall"] = drawn(waterfall)
+                document["flaws"] = [spelled_flaw(flaw, scale) for flaw in self._known_flaws()]
+                document["summary"] = summary(timeline, waterfall)
             else:
-                document["waterfall"] = old["waterfall"]
+                document |= {name: old[name] for name in ("waterfall", "flaws", "summary")}
             cost = monotonic() - begin
         return Renewal(document, diff(old, document), cost)
+
+
+def compared(one: Session, two: Session) -> dict[str, Any]:
+    """Return the comparison of two sessions: in seconds if both have measured times."""
+    is_timed = one.timeline.is_timed and two.timeline.is_timed
+    unit = "seconds" if is_timed else "characters"
+    return comparison(one.side(unit), two.side(unit))
+
+
+def _offer(timeline: Timeline) -> str | None:
+    """Return "extract" if the text is not JSON, but contains some."""
+    for name, track in timeline.tracks.items():
+        is_wrong = track.is_json and track.state.error is not None and track.state.root is None
+        if name in (DOCUMENT, CONTENT) and not track.extract and (is_wrong or not track.is_json):
+            text = track.text(track.start_at(timeline.last), track.start_at(timeline.last) + OFFER_HEAD)
+            root = parse_chunk(create_state(extract=True), text).root
+            if root is not None and root.kind in ("object", "array"):
+                return "extract"
+    return None
 
 
 def _blocks(data: bytes, cut: int) -> Iterator[bytes]:
     """Yield an input in blocks of whole fragments, because the items of one block are in memory together.
 
-    The first block contains the complete lines that show the kind of the input. A recording is one block: those lines
-    are inside its own.
+    The first block contains the complete lines that show the kind of the input. That of a recording is longer, because
+    those lines are inside its own.
     """
     size = max(BLOCK // cut, 1) * cut
     is_recording = may_be_header(data[:HEAD].removeprefix(BOM_UTF8))
-    end = len(data) if is_recording else max(_end_of_head(data), HEAD)
+    end = RECORDED_HEAD if is_recording else max(_end_of_head(data), HEAD)
     end += -end % cut
     yield data[:end]
     for start in range(end, len(data), size):
@@ -311,8 +416,10 @@ class FullError(Exception):
 class Entry:
     """A session with its log, its followers, and its tasks."""
 
-    def __init__(self, session: Session, log: Log, size: int) -> None:
+    def __init__(self, session: Session, log: Log, size: int, number: int) -> None:
         self.session: Final = session
+        self.number: Final = number
+        """The number of the session since the start of the studio."""
         self.log: Final = log
         self.size = size
         """The bytes passed to the session, including those that it has not parsed yet."""
@@ -334,9 +441,11 @@ class Entry:
 class Sessions:
     """The sessions by id; the most recently used one is the last."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, type: NamedType | None = None) -> None:
         self._settings = settings
+        self._type = type
         self._entries: dict[str, Entry] = {}
+        self._made = 0
         self._making: list[int] = []  # the bytes of each session that is being created
         self._loads = asyncio.Semaphore(settings.loads)
         self._small_loads = asyncio.Semaphore(settings.loads)
@@ -356,11 +465,50 @@ class Sessions:
         async with self._small_loads if len(data) <= self._settings.small else self._loads:
             with self._room(len(data)):
                 entry = await self._make(title, options, len(data), is_live=False)
-                await asyncio.to_thread(entry.session.load, data)
+                await aside(entry.session.load, data)
                 self._make_room(len(data), entry.session.kept)
                 await self.renew(entry, with_waterfall=True, is_first=True)
                 self._entries[entry.session.id] = entry
         return entry
+
+    async def load_in_background(self, title: str, data: bytes, options: SessionOptions) -> Entry:
+        """Create a session at once and read its input afterwards, so that clients see the progress and can drop it."""
+        with self._room(len(data)):
+            entry = await self._make(title, options, len(data), is_live=False)
+            await self.renew(entry, with_waterfall=True, is_first=True)
+            self._entries[entry.session.id] = entry
+        entry.task = asyncio.create_task(self._load(entry, data))
+        return entry
+
+    async def _load(self, entry: Entry, data: bytes) -> None:
+        """Read a complete input portion by portion; a session that is dropped ends after a portion."""
+        session, settings = entry.session, self._settings
+        async with self._small_loads if len(data) <= settings.small else self._loads:
+            portions = session.portions(data)
+            published = monotonic()
+            try:
+                while await aside(next, portions, None) is not None:
+                    if self.kept > settings.kept and len(self._entries) > 1:
+                        session.problem = "the studio has no room for this input: close other streams"
+                        await aside(session.stop)
+                        break
+                    if monotonic() - published >= settings.renewal:
+                        await self.renew(entry, with_waterfall=False)
+                        published = monotonic()
+            except Exception:
+                LOGGER.exception("an input could not be loaded")
+                session.problem = "internal error; see the terminal"
+                await aside(session.stop)
+        await self.renew(entry, with_waterfall=True)
+
+    @property
+    def listed(self) -> list[dict[str, Any]]:
+        """The sessions in the order of their creation, each with what a list of them shows."""
+        entries = sorted(self._entries.values(), key=lambda entry: entry.number)
+        return [
+            {"id": entry.session.id, "title": entry.session.title, "is_live": entry.session.is_live}
+            for entry in entries
+        ]
 
     async def follow(self, title: str, source: Source, options: SessionOptions) -> Entry:
         """Create a session for a live input."""
@@ -375,9 +523,10 @@ class Sessions:
     async def _make(self, title: str, options: SessionOptions, size: int, *, is_live: bool) -> Entry:
         settings = self._settings
         token = secrets.token_urlsafe(16)
-        session = await asyncio.to_thread(Session, token, title, options, is_live=is_live)
+        session = await aside(Session, token, title, options, is_live=is_live, type=self._type)
         log = Log({}, most_patches=settings.log_patches, most_bytes=settings.log_bytes, retry=settings.retry)
-        return Entry(session, log, size)
+        self._made += 1
+        return Entry(session, log, size, self._made)
 
     @property
     def size(self) -> int:
@@ -442,9 +591,7 @@ class Sessions:
         """Publish the changes, and return the time that the waterfall took."""
         async with entry.renewing:
             old: dict[str, Any] = entry.log.document
-            document, operations, cost = await asyncio.to_thread(
-                entry.session.renew, old, with_waterfall=with_waterfall
-            )
+            document, operations, cost = await aside(entry.session.renew, old, with_waterfall=with_waterfall)
             if is_first:
                 entry.log.document = document
             else:
@@ -462,17 +609,17 @@ class Sessions:
                 async for data in arrivals:
                     now = monotonic()
                     if data is None:
-                        await asyncio.to_thread(session.settle)
+                        await aside(session.settle)
                         continue
                     begin = now if begin is None else begin
                     room = max(min(settings.body - entry.size, settings.total - self.size), 0)
                     room = room if self.kept < settings.kept else 0
                     piece = data[:room]
                     entry.size += len(piece)
-                    if not await asyncio.to_thread(session.take, now - begin, piece):
+                    if not await aside(session.take, now - begin, piece):
                         break
                     if now - begin > settings.patience:  # an input without pauses must show its kind, too
-                        await asyncio.to_thread(session.settle)
+                        await aside(session.settle)
                     if len(data) > room:
                         problem = f"more than {entry.size:,} bytes: the rest is not read"
                         break
@@ -485,7 +632,7 @@ class Sessions:
             publishing.cancel()
             with suppress(asyncio.CancelledError):
                 await publishing
-        await asyncio.to_thread(session.end, 0.0 if begin is None else monotonic() - begin, problem)
+        await aside(session.end, 0.0 if begin is None else monotonic() - begin, problem)
         await self.renew(entry, with_waterfall=True)
 
     async def _publish(self, entry: Entry) -> None:

@@ -4,29 +4,33 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left, bisect_right
-from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, Final, final
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
 
 from ... import Event, Kind, OptionsError, Path, create_state, finalize, parse_chunk
 from ..._repairs import REPAIR_SENTENCES
-from ...typed import Missing, partial
+from ...tree import StringNode
 from ..viewer.inputs import InputKind
-from ..viewer.rows import label_of, leaf_text, matching, window
+from ..viewer.rows import label_of, leaf_text, matching, searched, window
 from ..viewer.timeline import MAX_OPERATIONS
 from ..viewer.tracks import DOCUMENT
 from .document import clipped, shown_path, spelled_out
+from .parts import call_status, message_view
 
 if TYPE_CHECKING:
+    import re
+
     from ... import JSONSyntaxError, ParserState, Repair
     from ...llm import MessageState
     from ...tree import Node
-    from ...typed import Cache, Problem, Resolver
     from ..viewer.rows import TreeRow
     from ..viewer.timeline import Timeline
-    from ..viewer.tracks import Item, Track, TrackPiece
+    from ..viewer.tracks import FieldTiming, Item, Track, TrackPiece
+    from .flaws import Flaw
+    from .judging import Judge
     from .requests import Query
 
-__all__ = ["SchemaView", "view"]
+__all__ = ["matching_ids", "step_of", "value_text", "view"]
 
 MAX_MATCHES: Final = 2_000
 MAX_EVENTS: Final = 200
@@ -35,9 +39,7 @@ MAX_SKIPPED: Final = 100
 MAX_REPAIRS: Final = 500  # in one window of the text
 MAX_CALLS: Final = 100
 MAX_PATHS: Final = 500
-MAX_PROBLEMS: Final = 100
-MAX_MISSING: Final = 100
-MAX_CACHES: Final = 32
+MAX_FOUND: Final = 1_000  # places of searched words in the text
 MAX_VALUE: Final = 400  # characters, here and below
 MAX_FACT: Final = 1_000
 MAX_ERROR: Final = 2_000
@@ -48,10 +50,12 @@ NOTHING: Final = object()
 ROOT: Final = Path.of()
 
 
-def view(timeline: Timeline, query: Query, completions: list[int], schema: SchemaView) -> dict[str, Any]:
+def view(timeline: Timeline, query: Query, completions: list[int], judge: Judge, flaws: list[Flaw]) -> dict[str, Any]:
     """Return all panels. `completions` are the steps that completed a value."""
-    step = _step(timeline, query)
+    step = step_of(timeline, query)
     track = _track(timeline, query, step)
+    flaws = flaws[: bisect_right(flaws, step, key=lambda flaw: flaw.step)]
+    here = [] if track is None else [flaw for flaw in flaws if flaw.track == track.name]
     # The older state first: the newer one is computed from it and shares its values.
     root_before = None if track is None or not step else _root_before(track, step)
     state = None if track is None or not track.is_json else track.state_at(step)
@@ -66,24 +70,35 @@ def view(timeline: Timeline, query: Query, completions: list[int], schema: Schem
         "track": None if track is None else track.name,
         "previous_completion": completions[before] if before >= 0 else None,
         "next_completion": completions[after] if after < len(completions) else None,
-        "text": _text(track, state, step, query),
-        "tree": _tree(state, root_before, query),
+        "text": _text(track, state, step, query, here),
+        "tree": _tree(timeline, track, state, root_before, query),
+        "chosen": _chosen(timeline, track, state, query),
+        "document": _document(timeline, step),
         "filter_problem": query.filter_problem,
         "open_path": "" if state is None else shown_path(state.open_path),
         "expecting": "" if state is None else state.expecting,
         "error": None if state is None or state.error is None else _error(state.error),
         "events": _events(timeline, track, step),
         "patches": _patches(timeline, track, step),
-        "typed": None if state is None or track is None else schema.seen(track.name, step, state),
-        "diagnostics": _diagnostics(timeline, step, state),
+        "typed": None if state is None or track is None else judge.seen(track.name, step, state),
+        "flaws": [flaw._asdict() for flaw in flaws[-MAX_NOTES:]],
+        "diagnostics": _diagnostics(timeline, step, state, flaws),
         "state": _facts(timeline, step, state),
+        "message": message_view(timeline.message(step)),
         "snapshot": _snapshot(timeline, step, query) if timeline.found.kind is InputKind.SNAPSHOTS else None,
     }
 
 
-def _step(timeline: Timeline, query: Query) -> int:
+def step_of(timeline: Timeline, query: Query) -> int:
+    """Return the step that the query asks for."""
     if query.step is not None:
         return min(query.step, timeline.last)
+    if query.characters is not None:
+        return max(bisect_right(timeline.sizes, query.characters) - 1, 0)
+    roots = _documents(timeline)
+    if query.document is not None and roots:
+        complete = roots[max(min(query.document, len(roots)), 1) - 1].complete
+        return timeline.last if complete is None else complete
     return timeline.last if query.time is None else max(timeline.step_at(query.time), 0)
 
 
@@ -100,7 +115,7 @@ def _track(timeline: Timeline, query: Query, step: int) -> Track | None:
     return shown[0] if shown else None
 
 
-def _text(track: Track | None, state: ParserState | None, step: int, query: Query) -> dict[str, Any]:
+def _text(track: Track | None, state: ParserState | None, step: int, query: Query, flaws: list[Flaw]) -> dict[str, Any]:
     """Return the text panel. Offsets count from the start of the current text, without replaced text."""
     begin = 0 if track is None else track.start_at(step)
     length = 0 if track is None else track.length_at(step) - begin
@@ -116,7 +131,18 @@ def _text(track: Track | None, state: ParserState | None, step: int, query: Quer
         "chars": "" if track is None else track.text(begin + start, begin + stop),
         "error_at": None if error is None else error.offset,
         "repairs": [] if state is None else _repairs_in(state.repairs, start, stop),
+        "flaws": [
+            {"at": flaw.at, "length": min(flaw.length, length - flaw.at), "text": flaw.text}
+            for flaw in flaws
+            if flaw.kind == "type" and flaw.at is not None and flaw.at < stop and flaw.at + flaw.length > start
+        ],
+        "found": [] if track is None or query.words is None else _found(query.words, track.text(begin, begin + length)),
     }
+
+
+def _found(words: re.Pattern[str], text: str) -> list[int]:
+    """Return the first places of the words in the text."""
+    return [match.start() for match in islice(words.finditer(text), MAX_FOUND)]
 
 
 def _repairs_in(repairs: tuple[Repair, ...], start: int, stop: int) -> list[dict[str, Any]]:
@@ -138,16 +164,103 @@ def _levels(state: ParserState | None) -> dict[tuple[str | int, ...], str]:
     return levels
 
 
-def _tree(state: ParserState | None, before: Node | None, query: Query) -> dict[str, Any]:
+def _tree(
+    timeline: Timeline, track: Track | None, state: ParserState | None, before: Node | None, query: Query
+) -> dict[str, Any]:
     root = None if state is None else state.root
     levels = _levels(state)
-    if query.filter is not None:
-        rows = matching(root, before, query.filter, MAX_MATCHES)
-        return {"start": 0, "total": len(rows), "rows": [_row(row, levels) for row in rows]}
+    fields = None if track is None else timeline.fields[track.name]
+    scale: list[float] | list[int] = timeline.times if timeline.is_timed else timeline.sizes
+
+    def complete(row: TreeRow) -> float | None:
+        """Return when the value was complete, in the unit of the waterfall."""
+        timing = None if row.is_open or fields is None else fields.find(row.id)
+        return None if timing is None or timing.complete is None else round(scale[timing.complete], 6)
+
+    if query.filter is not None or query.words is not None:
+        if query.filter is not None:
+            rows = matching(root, before, query.filter, MAX_MATCHES)
+        else:
+            assert query.words is not None
+            rows = searched(root, before, query.words, MAX_MATCHES)
+        return {"start": 0, "total": len(rows), "rows": [_row(row, levels, complete(row)) for row in rows]}
     seen = window(root, before, query.start, query.count, query.folded)
     if query.follow:
         seen = window(root, before, max(seen.total - query.count, 0), query.count, query.folded)
-    return {"start": seen.start, "total": seen.total, "rows": [_row(row, levels) for row in seen.rows]}
+    return {
+        "start": seen.start,
+        "total": seen.total,
+        "rows": [_row(row, levels, complete(row)) for row in seen.rows],
+    }
+
+
+def matching_ids(timeline: Timeline, query: Query) -> dict[str, set[int]]:
+    """Return the ids of the values in the whole stream that contain the words of the query, by track."""
+    assert query.words is not None
+    return {
+        name: {row.id for row in searched(track.state.root, None, query.words, MAX_MATCHES)}
+        for name, track in timeline.tracks.items()
+        if track.is_json
+    }
+
+
+# The value that the user has selected, and the document around it.
+
+
+def _chosen(timeline: Timeline, track: Track | None, state: ParserState | None, query: Query) -> dict[str, Any] | None:
+    """Return the selected value: whole where it is short, with its characters and its times."""
+    node = None if state is None or state.root is None or query.chosen is None else state.root.at(query.chosen)
+    if node is None or track is None or query.chosen is None:
+        return None
+    text = _value_text(node, MAX_DOCUMENT)
+    field = timeline.fields[track.name].find(node.id)
+    scale: list[float] | list[int] = timeline.times if timeline.is_timed else timeline.sizes
+    complete = None if field is None or field.complete is None or not node.closed else field.complete
+    length = track.length_at(step_of(timeline, query)) - track.start_at(step_of(timeline, query))
+    stop = length if field is None or complete is None else field.stop
+    return {
+        "path": shown_path(query.chosen),
+        "pointer": clipped(query.chosen.pointer, MAX_FACT),
+        "kind": node.kind,
+        "is_open": not node.closed,
+        "text": text,
+        "at": None if field is None else field.at,
+        "stop": None if field is None else stop,
+        "first_step": None if field is None else field.first,
+        "first": None if field is None else round(scale[field.first], 6),
+        "complete_step": complete,
+        "complete": None if complete is None else round(scale[complete], 6),
+    }
+
+
+def _value_text(node: Node, most: int | None) -> str:
+    """Return a string as it is, and any other value as indented JSON."""
+    if isinstance(node, StringNode):
+        return node.text if most is None else clipped(node.text, most)
+    value = node.value
+    return json.dumps(value, indent=2, ensure_ascii=False) if most is None else spelled_out(value, most)
+
+
+def value_text(timeline: Timeline, query: Query) -> str:
+    """Return the selected value as a whole, to be copied. Raises `OptionsError` if there is none."""
+    step = step_of(timeline, query)
+    track = _track(timeline, query, step)
+    root = None if track is None or not track.is_json else track.state_at(step).root
+    node = None if root is None else root.at(query.chosen or ROOT)
+    if node is None:
+        raise OptionsError("there is no such value at this step")
+    return _value_text(node, None)
+
+
+def _documents(timeline: Timeline) -> list[FieldTiming]:
+    fields = timeline.fields.get(DOCUMENT)
+    return [] if fields is None else fields.roots
+
+
+def _document(timeline: Timeline, step: int) -> dict[str, Any]:
+    """Return the number of the document at this step, counted from 1, and the number of all documents."""
+    roots = _documents(timeline)
+    return {"number": bisect_right(roots, step, key=lambda root: root.first), "total": len(roots)}
 
 
 def _root_before(track: Track, step: int) -> Node | None:
@@ -155,12 +268,13 @@ def _root_before(track: Track, step: int) -> Node | None:
     return track.state_at(step - 1).root if track.start_at(step) == track.start_at(step - 1) else None
 
 
-def _row(row: TreeRow, levels: dict[tuple[str | int, ...], str]) -> dict[str, Any]:
+def _row(row: TreeRow, levels: dict[tuple[str | int, ...], str], complete: float | None) -> dict[str, Any]:
     key = row.path.step
     key = clipped(key, MAX_VALUE) if isinstance(key, str) else key
     label = clipped(label_of(row.path), MAX_VALUE)
     repair = levels.get(row.path.steps, "")
-    return {**row._asdict(), "key": key, "label": label, "path": shown_path(row.path), "repair": repair}
+    shown = {"key": key, "label": label, "path": shown_path(row.path), "repair": repair, "complete": complete}
+    return {**row._asdict(), **shown}
 
 
 def _error(error: JSONSyntaxError) -> dict[str, Any]:
@@ -261,15 +375,21 @@ def _event_value(event: Event) -> str:
 # Diagnostics and state.
 
 
-def _diagnostics(timeline: Timeline, step: int, state: ParserState | None) -> list[dict[str, Any]]:
-    """Return the remarks up to this step: about the input, the message, and the text around the JSON."""
-    count = bisect_right(timeline.notes, step, key=lambda note: note.step)
-    notes = timeline.notes[max(count - MAX_NOTES, 0) : count]
-    found: list[dict[str, Any]] = [{"step": note.step, "text": clipped(note.text, MAX_FACT)} for note in notes]
+def _diagnostics(timeline: Timeline, step: int, state: ParserState | None, flaws: list[Flaw]) -> list[dict[str, Any]]:
+    """Return the flaws and remarks up to this step: about the input, the message, and the text around the JSON."""
+    found: list[dict[str, Any]] = [
+        {
+            "step": flaw.step,
+            "path": flaw.path,
+            "track": flaw.track,
+            "text": clipped(flaw.text, MAX_ERROR),
+            "is_flaw": True,
+        }
+        for flaw in flaws[-MAX_NOTES:]
+    ]
     message = timeline.message(step)
     if message is not None:
         found += [{"text": clipped(str(one), MAX_FACT)} for one in message.diagnostics[:MAX_NOTES]]
-        found += [{"text": clipped(str(one), MAX_FACT)} for one in message.errors[:MAX_NOTES]]
     if state is not None:
         found += [
             {"text": f"skipped at offset {one.offset}: {SKIPPED.get(one.why, one.why)}, {one.length:,} characters"}
@@ -310,58 +430,12 @@ def _message(message: MessageState) -> dict[str, Any]:
         "message_is_complete": message.is_complete,
     }
     for call in message.tool_calls[:MAX_CALLS]:
-        status = "failed" if call.error is not None else "complete" if call.is_complete else "open"
-        known[f"call {call.index}"] = f"{call.name or '(no name yet)'}: {status}"
+        known[f"call {call.index}"] = f"{call.name or '(no name yet)'}: {call_status(call)}"
     return {
         name: clipped(value, MAX_FACT) if isinstance(value, str) else value
         for name, value in known.items()
         if value is not None
     }
-
-
-# Typed values.
-
-
-@final
-class SchemaView:
-    """A JSON Schema, or none, and the values that a text has for it. Raises `OptionsError` for an unusable schema."""
-
-    def __init__(self, schema: dict[str, Any] | bool | None) -> None:
-        self._resolver: Resolver[Any] | None = None
-        self._caches: OrderedDict[tuple[str, int], Cache] = OrderedDict()  # by track and step
-        if schema is not None:
-            try:
-                self._resolver = partial(schema)
-            except ImportError:
-                raise OptionsError("this schema needs jsonschema-rs: pip install 'unspool[jsonschema]'") from None
-
-    @property
-    def is_on(self) -> bool:
-        """Whether there is a schema."""
-        return self._resolver is not None
-
-    def seen(self, track: str, step: int, state: ParserState) -> dict[str, Any] | None:
-        """Return the typed value of a track at a step; None without a schema."""
-        if self._resolver is None:
-            return None
-        # The cache of an earlier step helps a later one, but not the other way round.
-        nearest = max([at for name, at in self._caches if name == track and at <= step], default=-1)
-        resolution, cache = self._resolver.resolve(state, self._caches.get((track, nearest)))
-        self._caches[track, step] = cache
-        self._caches.move_to_end((track, step))
-        if len(self._caches) > MAX_CACHES:
-            self._caches.popitem(last=False)
-        problems = resolution.problems[:MAX_PROBLEMS]
-        return {
-            "status": type(resolution).__name__.lower(),
-            "value": "" if isinstance(resolution, Missing) else spelled_out(resolution.value, MAX_DOCUMENT),
-            "problems": [{"path": shown_path(one.path), "text": _problem(one)} for one in problems],
-            "missing": [shown_path(path) for path in resolution.missing[:MAX_MISSING]],
-        }
-
-
-def _problem(problem: Problem) -> str:
-    return clipped(f"{problem.code}: expected {problem.expected}", MAX_FACT)
 
 
 # Snapshots.

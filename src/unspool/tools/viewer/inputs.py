@@ -65,11 +65,12 @@ class InputKind(StrEnum):
 
 
 class Guess(NamedTuple):
-    """The kind of an input, the format of the provider if there is one, and what the user wants repaired."""
+    """The kind of an input, the format of the provider if there is one, and what the user wants."""
 
     kind: InputKind
     format: str | None = None
     repair: Literal["none", "spelling", "guess"] = "none"
+    extract: bool = False
 
     @property
     def is_message(self) -> bool:
@@ -79,7 +80,9 @@ class Guess(NamedTuple):
     @property
     def options(self) -> Options:
         """The options for parsing the text. The length has no limit: the caller holds the text already."""
-        multiple: Literal["lines", False] = "lines" if self.kind is InputKind.NDJSON else False
+        multiple: bool | Literal["lines"] = self.kind is InputKind.NDJSON
+        if multiple and not self.extract:  # in other text, a line end says nothing
+            multiple = "lines"
         return Options(multiple=multiple, max_chars=None, repair=self.repair)
 
     def of_format(self, format: str) -> Guess:

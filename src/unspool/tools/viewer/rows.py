@@ -12,12 +12,13 @@ from ... import Path
 from ...tree import ArrayNode, ContainerNode, ObjectNode, StringNode
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable, Iterator
 
     from ...select import Pattern
     from ...tree import Node
 
-__all__ = ["TreeRow", "Window", "label_of", "leaf_text", "matching", "picked", "window"]
+__all__ = ["TreeRow", "Window", "label_of", "leaf_text", "matching", "picked", "searched", "window"]
 
 MAX_TEXT: Final = 400
 ROOT: Final = Path.of()
@@ -96,6 +97,39 @@ def matching(root: Node | None, before: Node | None, pattern: Pattern, most: int
         if states and isinstance(node, ContainerNode):
             inside.append(_children(node, path, pattern, states))
     return tuple(rows)
+
+
+def searched(root: Node | None, before: Node | None, words: re.Pattern[str], most: int) -> tuple[TreeRow, ...]:
+    """Return the first `most` rows whose key or own value contains the words, in document order."""
+    if root is None:
+        return ()
+    looker = _Looker(root, before)
+    rows: list[TreeRow] = []
+    inside: list[Iterator[tuple[Node, Path]]] = [iter(((root, ROOT),))]
+    while inside and len(rows) < most:
+        found = next(inside[-1], None)
+        if found is None:
+            inside.pop()
+            continue
+        node, path = found
+        if (isinstance(path.step, str) and words.search(path.step)) or words.search(_whole_text(node)):
+            rows.append(looker.row_of(node, path, len(path), False))
+        if isinstance(node, ContainerNode):
+            inside.append(_all_children(node, path))
+    return tuple(rows)
+
+
+def _all_children(node: ContainerNode, path: Path) -> Iterator[tuple[Node, Path]]:
+    children = node.children
+    names: Iterable[str | int] = node.keys if isinstance(node, ObjectNode) else range(len(children))
+    for child, name in zip(children, names, strict=True):
+        yield child, path / name
+
+
+def _whole_text(node: Node) -> str:
+    if isinstance(node, ContainerNode):
+        return ""
+    return node.text if isinstance(node, StringNode) else _text(node)
 
 
 def _children(node: ContainerNode, path: Path, pattern: Pattern, states: int) -> Iterator[tuple[Node, Path, int]]:

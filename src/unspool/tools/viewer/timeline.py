@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from .inputs import Guess
     from .tracks import TrackPiece
 
-__all__ = ["MAX_OPERATIONS", "Change", "MessageSteps", "Note", "PatchSummary", "Timeline"]
+__all__ = ["EMPTY", "MAX_OPERATIONS", "Change", "MessageSteps", "Note", "PatchSummary", "Timeline"]
 
+EMPTY: Final = "the input is empty"
 MAX_CALLS: Final = 100_000  # in all kept states together; beyond that, every second state goes
 MIN_KEPT: Final = 16  # states, however many calls each of them has
 MAX_OPERATIONS: Final = 100  # of a patch that are kept in words
@@ -105,10 +106,11 @@ class MessageSteps:
 
 
 class Note(NamedTuple):
-    """A remark for the user, and the step to which it belongs."""
+    """A remark for the user, and the step to which it belongs; with the track whose text is invalid, if that is it."""
 
     step: int
     text: str
+    track: str | None = None
 
 
 class PatchSummary(NamedTuple):
@@ -145,7 +147,7 @@ class Timeline:
     """
 
     def __init__(self, found: Guess, *, is_timed: bool = True, extract: bool = False, patches: bool = False) -> None:
-        self.found = found
+        self.found = found._replace(extract=extract)
         self.is_timed = is_timed
         self.extract = extract
         self.tracks: dict[str, Track] = {}
@@ -153,6 +155,7 @@ class Timeline:
         self.notes: list[Note] = []
         self.news: dict[str, list[Event]] = {}
         """The events of the last step, by track."""
+        self._broken: set[str] = set()  # the tracks whose error is noted
         self.is_finished = False
         self.times: list[float] = [0.0]
         self.sizes: list[int] = [0]
@@ -208,10 +211,15 @@ class Timeline:
                 ending = self._parsers[track.name].close()
                 self.fields[track.name].take(step, "", ending)
                 self.news[track.name] = events + ending
-                if track.state.error is not None:
-                    self.notes.append(Note(step, f"{track.name}: {track.state.error}"))
+                self._note_error(step, track)
         self.is_finished = True
         return step
+
+    def _note_error(self, step: int, track: Track) -> None:
+        """Note the error of a text at the step that shows it."""
+        if track.state.error is not None and track.name not in self._broken:
+            self._broken.add(track.name)
+            self.notes.append(Note(step, f"{track.name}: {track.state.error}", track.name))
 
     def _take(self, step: int, piece: TrackPiece, message: MessageState | None) -> Change:
         name = piece.track
@@ -227,10 +235,12 @@ class Timeline:
         if piece.restarts and before:
             self._parsers.pop(name, None)
             self.fields[name] = Fields()
+            self._broken.discard(name)
         # A text that turns out to be JSON only now is parsed from its start.
         is_late = before and not was_json
         events = self._read_late(step, track) if is_late else self._read(step, track, piece.fragment, text)
         self.news.setdefault(name, []).extend(events)
+        self._note_error(step, track)
         count = None if is_late else len(events)
         if self._patchers is None:
             return Change(name, text, events=count)
@@ -303,7 +313,7 @@ class Timeline:
         if not found and message is not None:
             found = [str(error) for error in message.errors]
         if not found and not self.sizes[-1] and message is None:
-            found = ["there is nothing in it"]
+            found = [EMPTY]
         return found
 
     def completions(self) -> list[int]:

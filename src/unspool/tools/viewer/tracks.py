@@ -13,7 +13,7 @@ The name of a track says what its text is, or else the start of the text does:
 from __future__ import annotations
 
 import codecs
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple, final
@@ -259,6 +259,13 @@ class Track:
 
     # Looking back.
 
+    def steps_after(self, step: int) -> list[int]:
+        """Return the steps after this one that added text, and the one that ended the stream."""
+        steps = sorted(set(self._steps[bisect_right(self._steps, step) :]))
+        if self.ended_at is not None and self.ended_at > max(step, steps[-1] if steps else 0):
+            steps.append(self.ended_at)
+        return steps
+
     def count_at(self, step: int) -> int:
         """Return the number of pieces up to this step."""
         return bisect_right(self._steps, step)
@@ -349,17 +356,20 @@ class FieldTiming:
     """The timing of one value.
 
     `first` is the step that showed it and `complete` the step that completed it, None for an open value. `size` is in
-    bytes.
+    bytes. `at` and `stop` are the offsets of its first character and of the one after its last, `stop` None for an open
+    value.
     """
 
-    __slots__ = ("begin", "children", "complete", "first", "id", "kind", "path", "size")
+    __slots__ = ("at", "begin", "children", "complete", "first", "id", "kind", "path", "size", "stop")
 
-    def __init__(self, id: int, path: Path, kind: str, first: int, begin: int) -> None:
+    def __init__(self, id: int, path: Path, kind: str, first: int, begin: int, at: int) -> None:
         self.id = id
         self.path = path
         self.kind = kind
         self.first = first
         self.begin = begin  # the offset of its first byte
+        self.at = at
+        self.stop: int | None = None
         self.complete: int | None = None
         self.size = 0
         self.children = 0
@@ -373,10 +383,12 @@ class Fields:
     many of a kind. Fields that are left out are counted, and so are all leaves.
     """
 
-    __slots__ = ("_arrays", "_by_id", "_bytes", "_chars", "_open", "leaves", "left_out", "listed")
+    __slots__ = ("_arrays", "_by_id", "_bytes", "_chars", "_open", "leaves", "left_out", "listed", "roots")
 
     def __init__(self) -> None:
         self.listed: list[FieldTiming] = []
+        self.roots: list[FieldTiming] = []
+        """The listed values that are documents of their own."""
         self.left_out = 0
         """The number of fields beyond the limit."""
         self.leaves: dict[int, int] = {}
@@ -409,16 +421,17 @@ class Fields:
             if kind in COMPLETIONS:
                 leaves += 1
             if kind in STARTS:
-                self._start(event, step, byte_at(event.offset))
+                self._start(event, step, byte_at(event.offset), event.offset)
                 self._arrays += kind is Kind.START_ARRAY
             elif kind in ENDS:
                 self._arrays -= kind is Kind.END_ARRAY
-                self._end(event.node_id, step, byte_at(event.offset) + 1)
+                bracket = event.offset < self._chars + len(text)  # a repair may have put it in behind the text
+                self._end(event.node_id, step, byte_at(event.offset) + bracket, event.offset + bracket)
             elif kind in KINDS:
                 length = len(event.raw) if event.raw is not None else LITERALS[event.value]
                 end = byte_at(event.offset)
-                self._start(event, step, end - length)
-                self._end(event.node_id, step, end)
+                self._start(event, step, max(end - length, 0), max(event.offset - length, 0))
+                self._end(event.node_id, step, end, event.offset)
         self._bytes += size + len(text[at:].encode(errors="surrogatepass"))
         self._chars += len(text)
         if leaves:
@@ -426,21 +439,29 @@ class Fields:
         for field in self._open:
             field.size = self._bytes - field.begin
 
-    def _start(self, event: Event, step: int, begin: int) -> None:
+    def find(self, id: int) -> FieldTiming | None:
+        """Return the timing of the node with this id; None if it is not in the list."""
+        index = bisect_left(self.listed, id, key=lambda field: field.id)
+        return self.listed[index] if index < len(self.listed) and self.listed[index].id == id else None
+
+    def _start(self, event: Event, step: int, begin: int, at: int) -> None:
         if self._open and event.path.parent is self._open[-1].path:  # events share the paths of their parents
             self._open[-1].children += 1
         if len(self.listed) >= (MAX_FIELDS if self._arrays else MAX_MEMBERS):
             self.left_out += 1
             return
-        field = FieldTiming(event.node_id, event.path, KINDS[event.kind], step, begin)
+        field = FieldTiming(event.node_id, event.path, KINDS[event.kind], step, begin, at)
         self.listed.append(field)
+        if not len(field.path):
+            self.roots.append(field)
         self._open.append(field)
         self._by_id[field.id] = field
 
-    def _end(self, id: int, step: int, end: int) -> None:
+    def _end(self, id: int, step: int, end: int, stop: int) -> None:
         field = self._by_id.pop(id, None)
         if field is not None:
             field.complete = step
+            field.stop = stop
             field.size = end - field.begin
             self._open.pop()  # the innermost field closes first
 

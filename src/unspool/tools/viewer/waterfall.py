@@ -18,6 +18,8 @@ from .rows import label_of
 from .tracks import Selection
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
     from ...select import Pattern
     from .timeline import Timeline
     from .tracks import FieldTiming
@@ -98,6 +100,8 @@ class Bar(NamedTuple):
     folded: int
     first_step: int
     complete_step: int | None
+    id: int = 0
+    """The node id of the field; for folded items, that of their array. Titles of tracks have none."""
 
     @property
     def duration(self) -> float | None:
@@ -126,10 +130,13 @@ def layout(
     unit: str | None = None,
     max_depth: int | None = None,
     select: str | Pattern | None = None,
+    only: Mapping[str, Collection[int]] | None = None,
+    unfolded: Mapping[str, Mapping[int, int]] | None = None,
 ) -> Waterfall:
     """Return the waterfall of a whole timeline; with `select`, of the fields that match the pattern.
 
-    With `max_depth`, deeper fields are left out.
+    With `max_depth`, deeper fields are left out; with `only`, all fields but those with these ids, by track.
+    `unfolded` has the arrays that show more items, by track and id, each with the number of items.
     """
     unit = unit or ("seconds" if timeline.is_timed else "characters")
     scale: list[float] = timeline.times if unit == "seconds" else [float(size) for size in timeline.sizes]
@@ -140,15 +147,17 @@ def layout(
     for name, track in timeline.tracks.items():
         fields = timeline.fields[name]
         has_title = timeline.has_title(name)
-        drawer = _Drawer(name, scale, whole, int(has_title), max_items)
-        if select is not None:
+        drawer = _Drawer(name, scale, whole, int(has_title), max_items, (unfolded or {}).get(name, {}))
+        if only is not None:
+            drawer.depths = dict.fromkeys(only.get(name, ()), 0)
+        elif select is not None:
             selection = Selection(select)
             depths = [selection.depth(field.path) for field in fields.listed]
             drawer.depths = {
                 field.id: depth for field, depth in zip(fields.listed, depths, strict=True) if depth is not None
             }
         drawer.draw(fields.listed)
-        if has_title and (select is None or drawer.bars):
+        if has_title and (drawer.depths is None or drawer.bars):
             bars.append(_track_bar(timeline, name, scale, whole))
         if track.is_json:
             leaves.update(fields.leaves if drawer.depths is None else drawer.leaves(fields.listed))
@@ -156,7 +165,8 @@ def layout(
             deepest = math.inf if max_depth is None else max_depth + int(has_title)
             near = [bar for bar in drawer.bars if bar.depth <= deepest]
             bars += near
-            left_out += drawer.dropped + _count(drawer.bars) - _count(near) + (fields.left_out if select is None else 0)
+            left_out += drawer.dropped + _count(drawer.bars) - _count(near)
+            left_out += fields.left_out if drawer.depths is None else 0
     left_out += _count(bars[max_bars:])
     shown = tuple(bars[:max_bars])
     return Waterfall(_axis(unit, scale[-1]), shown, left_out, _usable(leaves, scale), only_counted)
@@ -192,7 +202,9 @@ def _track_bar(timeline: Timeline, name: str, scale: list[float], whole: int) ->
 class _Drawer:
     """Makes the bars of one track and folds the items of long arrays."""
 
-    def __init__(self, track: str, scale: list[float], whole: int, indent: int, max_items: int) -> None:
+    def __init__(
+        self, track: str, scale: list[float], whole: int, indent: int, max_items: int, unfolded: Mapping[int, int]
+    ) -> None:
         self.bars: list[Bar] = []
         self.dropped = 0
         self.depths: dict[int, int] | None = None  # of the selected fields; None without a pattern
@@ -201,6 +213,7 @@ class _Drawer:
         self._whole = whole
         self._indent = indent
         self._max_items = max_items
+        self._unfolded = unfolded
 
     def draw(self, fields: list[FieldTiming]) -> None:
         several = sum([not len(field.path) for field in fields]) > 1
@@ -240,9 +253,10 @@ class _Drawer:
     def _is_beyond(self, field: FieldTiming, around: list[FieldTiming]) -> bool:
         """Whether an item is folded. A single item beyond the limit is shown: its bar takes no more room."""
         step = field.path.step
-        if self._depth(field) is None or not isinstance(step, int) or step < self._max_items or not around:
+        if self._depth(field) is None or not isinstance(step, int) or not around:
             return False
-        return around[-1].children > self._max_items + 1
+        most = self._unfolded.get(around[-1].id, self._max_items)
+        return step >= most and around[-1].children > most + 1
 
     def _label(self, field: FieldTiming) -> str:
         step = field.path.step
@@ -264,7 +278,7 @@ class _Drawer:
                 complete_step=array.complete,
             )
             self.dropped -= missing
-        self.bars.append(bar._replace(label=f"{bar.folded:,} more"))
+        self.bars.append(bar._replace(label=f"{bar.folded:,} more", id=array.id))
 
     def _bar(self, label: str, kind: str, fields: list[FieldTiming], folded: int) -> Bar:
         first, last = fields[0], fields[-1]
@@ -284,6 +298,7 @@ class _Drawer:
             folded,
             first.first,
             last.complete,
+            first.id,
         )
 
 

@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final, cast, final
 
 from ..._path import ROOT, Path
+from ..._quoting import quote
 from .._shape import (
     AnyShape,
     ArrayShape,
@@ -43,6 +44,7 @@ __all__ = ["shape_of"]
 KINDS: Final = ("object", "array", "string", "number", "boolean", "null")
 WORDS: Final = ("an object", "an array", "a string", "a number", "a boolean", "null")
 MAX_CHOICE_DEPTH: Final = 32
+MAX_LISTED: Final = 8
 
 OBJECT: Final = frozenset({"object"})
 ARRAY: Final = frozenset({"array"})
@@ -288,7 +290,7 @@ class SchemaDescriber:
             if not possible:
                 return NEVER
             literals = dict(zip(possible, possible, strict=True))
-            return LeafShape(STRING, "one of the listed strings", literals=literals, early=self._early)
+            return LeafShape(STRING, _listed(possible), literals=literals, early=self._early)
         if judge is not None:
             most = _least(conjunction, "maxLength")
             return LeafShape(STRING, "a string that fits the schema", make=judge.checked_node, max_length=most)
@@ -328,6 +330,11 @@ def _missing_tag(name: str) -> Callable[[Node], object]:
         raise ShapeError.of("missing", "a required key", Path(ROOT, name))
 
     return make
+
+
+def _listed(texts: list[str]) -> str:
+    """Return the strings of an enum in words."""
+    return f"one of {len(texts)} strings" if len(texts) > MAX_LISTED else " or ".join(map(quote, texts))
 
 
 def _is_listed(conjunction: Conjunction) -> bool:

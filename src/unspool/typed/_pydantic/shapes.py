@@ -80,6 +80,7 @@ from .schema import (
     tags_of,
     unlisted,
 )
+from .writing import PydanticWriting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -108,6 +109,7 @@ def shape_of(type: Any, early: bool, strict: bool | None, fills: bool) -> Shape:
     schema, config = core_schema_of(type), config_of(type)
     shape = PydanticDescriber(early, strict, fills).shape(schema, config, TypePlace())
     shape.review = _review(as_written(lambda: schema, config, strict))
+    shape.writing = PydanticWriting(schema, config)
     return shape
 
 
@@ -613,7 +615,7 @@ def array(part: TypePart, describe: Describe, whole_items: bool) -> ArrayShape:
     # Equal items count once in a set, and omitted items do not count at all.
     most: int | None = None if omits or part.kind != "list" else schema.get("max_length")
     expected = "an array" if most is None else f"an array of at most {most} items"
-    return ArrayShape(
+    made = ArrayShape(
         shape,
         show=show,
         make=make,
@@ -622,6 +624,8 @@ def array(part: TypePart, describe: Describe, whole_items: bool) -> ArrayShape:
         whole_items=whole_items,
         is_lenient=part.is_lenient,
     )
+    made.is_set = is_set
+    return made
 
 
 def _is_hashed_by_python(schema: Schema) -> bool:
@@ -788,7 +792,17 @@ def object_with_fields(part: TypePart, describe: Describe) -> ObjectShape:
     if part.is_lenient and kept is None:
         kept = IGNORED
     several = [member.keys for member in members if member.is_required and len(member.keys) > 1]
-    return ObjectShape(fields, show, make, extra=kept, required=several, waiting=waiting, is_lenient=part.is_lenient)
+    return ObjectShape(
+        fields,
+        show,
+        make,
+        extra=kept,
+        required=several,
+        waiting=waiting,
+        attributes={key: member.name for member in members for key in member.keys if key != member.name},
+        has_defaults=part.kind != "typed-dict",
+        is_lenient=part.is_lenient,
+    )
 
 
 def _members(part: TypePart, config: Config) -> Iterator[Member]:
@@ -963,21 +977,19 @@ def _show(
     build = _filling(part, _builder(part, config), shapes)
     if extra != "allow" and not has_held and all(member.keys == [member.name] for member in members):
         return build
-    places = {key: (member.name, rank) for member in members for rank, key in enumerate(member.keys)}
+    places = [(key, member.name, rank) for member in members for rank, key in enumerate(member.keys)]
     holding = frozenset([member.name for member in members if member.holds_back])
 
     def show(values: dict[str, object]) -> object:
         there: dict[str, object] = {}
-        extras: dict[str, object] = {}
         ranks: dict[str, int] = {}
-        for key, value in values.items():
-            shown = value.shown if isinstance(value, Held) else value
-            name, rank = places.get(key, (None, 0))
-            if shown is HIDDEN:
+        extras = values  # a dict of our own: what is left of it are the extra keys, of which there may be many
+        for key, name, rank in places:
+            if key not in extras:
                 continue
-            if name is None:
-                extras[key] = shown
-            elif rank <= ranks.get(name, rank):  # the first of several keys for one field wins
+            value = extras.pop(key)
+            shown = value.shown if isinstance(value, Held) else value
+            if shown is not HIDDEN and rank <= ranks.get(name, rank):  # the first of several keys for one field wins
                 there[name] = shown
                 ranks[name] = rank
         return build(there, extras) if holding <= there.keys() else HIDDEN

@@ -8,20 +8,26 @@ reason. A serializer of a field runs for a value that is there.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+import dataclasses
+from collections import deque
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from weakref import WeakKeyDictionary
 
+from pydantic import BaseModel
 from pydantic_core import SchemaError, SchemaSerializer, core_schema
 
-from .schema import ANY, FUNCTIONS, Definitions
+from .._shape import UNWRITTEN, UnwritableError, Writing, is_exactly
+from .._twin import is_half
+from .schema import ANY, FUNCTIONS, Definitions, inside
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
-    from pydantic import BaseModel
-
+    from .._shape import Attribute
     from .schema import Config, Schema
 
-__all__ = ["model_serializer", "root_serializer"]
+__all__ = ["PydanticWriting", "model_serializer", "root_serializer"]
 
 MAX_DEPTH: Final = 60
 TRANSPARENT: Final = frozenset({"default", "custom-error", "missing-sentinel", "nullable"})
@@ -172,3 +178,220 @@ def _cut_to(size: int) -> Callable[[Any, Callable[[Any], Any]], Any]:
         return inner((*known, *[None] * (size - len(known))))[: len(known)]
 
     return write
+
+
+# JSON, part by part
+
+AS_A_LIST: Final = "serialize_sequence_via_list"  # this is how Pydantic writes a Sequence
+DUMPS: Final = SchemaSerializer({"type": "any"})
+SIMPLE: Final = (str, int, float, bool, type(None))
+UNORDERED: Final = (set, frozenset, deque)
+
+
+class ClassWriting(NamedTuple):
+    """How the instances of a class are written."""
+
+    cls: Any
+    keys: dict[str, str]
+    """The keys of the fields, by the names of the fields."""
+    by_class: frozenset[str]
+    """The fields that only the serializer of the class can write: the user's code does it, or leaves them out."""
+    computed: tuple[str, ...]
+    is_whole: bool
+    """The user's code writes the whole instance."""
+    never: frozenset[str]
+    """The parameters of a dataclass that are not fields."""
+
+
+class PydanticWriting(Writing):
+    """How the values of a Pydantic type are written: as `TypeAdapter.dump_python` does with ``mode="json"``."""
+
+    def __init__(self, schema: Schema, config: Config) -> None:
+        self._schema = schema
+        self._config = config
+        self._serializer: SchemaSerializer | None = None
+        self.is_whole = _has_serializer(schema) or _changes_json(config)
+
+    def whole(self, value: Any) -> Any:
+        if is_exactly(value, float) and not isfinite(value):
+            return None  # as in `model_dump_json`
+        if is_exactly(value, *SIMPLE):
+            return value
+        if self.is_whole:
+            if self._serializer is None:
+                schema: Any = self._schema
+                config: Any = self._config
+                self._serializer = SchemaSerializer(schema, config)
+            return _dumped(self._serializer, value)
+        if is_exactly(value, list, tuple):
+            return [self.whole(item) for item in value]
+        if is_exactly(value, dict):
+            return {self.map_key(key): self.whole(item) for key, item in value.items()}
+        if not is_half(value):
+            return _dumped(DUMPS, value)
+        there = self.members(value)
+        if there is None:
+            return _dumped(DUMPS, value)
+        if _is_root(value):
+            return self.whole(value.root)
+        written = [(self.member(value, name, inner), inner) for name, inner in there.items()]
+        return {
+            pair[0]: self.whole(inner) if pair[1] is UNWRITTEN else pair[1]
+            for pair, inner in written
+            if pair is not None
+        }
+
+    def unwrapped(self, value: Any) -> Any:
+        while _is_root(value) and not _class_writing(value.__class__).is_whole:
+            value = value.root
+        return value
+
+    def is_written_whole(self, value: object) -> bool:
+        if is_exactly(value, list, dict):
+            return False
+        if isinstance(value, UNORDERED):
+            return True
+        if isinstance(value, tuple):
+            return not is_exactly(value, tuple)  # pyright: ignore[reportUnknownArgumentType]
+        if _is_root(value):
+            root: Any = value
+            return _class_writing(root.__class__).is_whole or self.is_written_whole(root.root)
+        return _class_writing(value.__class__).is_whole
+
+    def open_key(self, holder: object, attribute: Attribute) -> str | None:
+        if isinstance(attribute, tuple):
+            return attribute[0]
+        holder = _unrooted(holder)
+        if isinstance(holder, dict):
+            return attribute
+        writing = _class_writing(holder.__class__)
+        return None if attribute in writing.by_class | writing.never else writing.keys.get(attribute, attribute)
+
+    def member(self, holder: Any, attribute: Attribute, value: object) -> tuple[str, Any] | None:
+        if isinstance(attribute, tuple):
+            return attribute[0], UNWRITTEN
+        holder = _unrooted(holder)
+        if isinstance(holder, dict):
+            return attribute, UNWRITTEN
+        writing = _class_writing(holder.__class__)
+        if attribute in writing.never:
+            return None
+        if attribute not in writing.by_class:
+            return writing.keys.get(attribute, attribute), UNWRITTEN
+        if is_half(holder) and not issubclass(writing.cls, BaseModel):
+            return None  # a half-filled dataclass has no serializers of its fields
+        cls: Any = type(holder)  # pyright: ignore[reportUnknownVariableType]
+        written = _dumped(cls.__pydantic_serializer__, holder, include={attribute})
+        return next(iter(written.items()), None)
+
+    def members(self, value: Any) -> dict[Attribute, Any] | None:
+        if is_exactly(value, dict):
+            return {self.map_key(key): item for key, item in value.items()}
+        cls = value.__class__
+        if isinstance(value, BaseModel):
+            names = value.__pydantic_fields_set__ if is_half(value) else cls.__pydantic_fields__
+            there: dict[Attribute, Any] = {name: value.__dict__[name] for name in names if name in value.__dict__}
+            there |= {(key,): item for key, item in (value.__pydantic_extra__ or {}).items()}
+            if not is_half(value):
+                there |= dict.fromkeys(_class_writing(cls).computed)
+            return there
+        if not dataclasses.is_dataclass(cls):
+            return None
+        if not is_half(value):
+            return {field.name: getattr(value, field.name) for field in dataclasses.fields(cls)}
+        fields = cls.__dataclass_fields__
+        return {name if name in fields else (name,): item for name, item in value.__dict__.items()}
+
+    def map_key(self, name: object) -> str:
+        return name if type(name) is str else str(next(iter(_dumped(DUMPS, {name: None}))))
+
+
+def _dumped(serializer: Any, value: object, **options: Any) -> Any:
+    try:
+        return serializer.to_python(value, mode="json", by_alias=True, warnings=False, **options)
+    except Exception as error:  # serializers may raise anything
+        raise UnwritableError(str(error)) from error
+
+
+def _parameters(cls: Any) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the names of the fields of a dataclass, and of the parameters that are no fields."""
+    names: dict[str, Any] = getattr(cls, "__dataclass_fields__", {})
+    fields = frozenset([field.name for field in dataclasses.fields(cls)] if names else ())
+    return fields, frozenset(names) - fields
+
+
+def _is_root(value: object) -> bool:
+    return isinstance(value, BaseModel) and bool(value.__class__.__pydantic_root_model__)
+
+
+def _unrooted(value: Any) -> Any:
+    while _is_root(value):
+        value = value.root
+    return value
+
+
+_class_writings: WeakKeyDictionary[type, ClassWriting] = WeakKeyDictionary()
+
+
+def _class_writing(cls: type) -> ClassWriting:
+    known = _class_writings.get(cls)
+    if known is None:
+        known = _class_writings[cls] = _made_class_writing(cls)
+    return known
+
+
+def _made_class_writing(cls: Any) -> ClassWriting:
+    fields: dict[str, Any] = getattr(cls, "__pydantic_fields__", {})
+    _, never = _parameters(cls)
+    if not fields:
+        return ClassWriting(cls, {}, frozenset(), (), is_whole=False, never=never)
+    schema = cls.__pydantic_core_schema__
+    decorators = cls.__pydantic_decorators__
+    computed = tuple(decorators.computed_fields)
+    keys = {name: field.serialization_alias for name, field in fields.items() if field.serialization_alias}
+    by_class = {name for name, field in fields.items() if field.exclude or getattr(field, "exclude_if", None)}
+    by_class |= {name for one in decorators.field_serializers.values() for name in one.info.fields}
+    by_class |= {name for name, inner in _field_schemas(schema, cls) if _has_serializer(inner)}
+    config: Any = getattr(cls, "model_config", None) or getattr(cls, "__pydantic_config__", None) or {}
+    if "*" in by_class or _changes_json(config):
+        by_class = set(fields)
+    is_whole = bool(decorators.model_serializers)
+    return ClassWriting(cls, keys, frozenset({*by_class, *computed}), computed, is_whole=is_whole, never=never)
+
+
+def _field_schemas(schema: Schema, cls: type) -> Iterator[tuple[str, Schema]]:
+    """Yield the fields of a class: its schema may be inside validators, and among the definitions."""
+    parts = [schema]
+    while parts:
+        part = parts.pop()
+        if part["type"] == "definitions":
+            parts += part["definitions"]
+        if part["type"] in ("model", "dataclass") and part["cls"] is not cls:
+            continue
+        if part["type"] == "model-fields":
+            yield from ((name, field["schema"]) for name, field in part["fields"].items())
+        elif part["type"] == "dataclass-args":
+            yield from ((field["name"], field["schema"]) for field in part["fields"])
+        elif "schema" in part:
+            parts.append(part["schema"])
+
+
+def _has_serializer(schema: Schema) -> bool:
+    """Return whether a serializer of its own writes this part, or one in it. Classes inside have theirs."""
+    parts, seen = [schema], {id(schema)}
+    while parts:
+        part = parts.pop()
+        written = part.get("serialization")
+        if written is not None and getattr(written.get("function"), "__name__", "") != AS_A_LIST:
+            return part["type"] not in ("model", "dataclass")
+        if part["type"] in ("model", "dataclass", "definition-ref"):
+            continue
+        for inner in inside(part):
+            if id(inner) not in seen:
+                seen.add(id(inner))
+                parts.append(inner)
+    return False
+
+
+def _changes_json(config: Mapping[str, Any]) -> bool:
+    return any(key.startswith("ser_json_") or key in ("json_encoders", "val_json_bytes") for key in config)

@@ -21,9 +21,11 @@ from ....llm._diagnostics import Fault, MessageError
 from ....llm._message import start
 from ....typed._outcome import InvalidError
 from ...viewer.inputs import Guess, InputKind
+from ...viewer.timeline import EMPTY
 from ...viewer.tracks import CONTENT, call_track
 from ..arrivals import STANDARD_INPUT, Input, timed_items
 from ..findings import BEGIN, Finding, RepairNotes, Surroundings, place_at, show
+from ..hints import hint_for
 from ..lines import Lane, Lanes, TextStage, TextValidator
 from ..options import Extract, File, Format, Kind, Repairing, Schema, Tools, config_for, level_of, load_schema
 from ..terminal import (
@@ -66,8 +68,9 @@ def check(
     repair: Repairing = None,
 ) -> None:
     """Check whether the input is complete and valid (exit status 0), or report each problem and its place (1)."""
-    with guarded(Input(file).name):
-        source = Input(file, kind, format, repair=level_of(repair))
+    source = Input(file, kind, format, repair=level_of(repair))
+    is_talking = not (as_json or quiet)
+    with guarded(source.name, (lambda: hint_for(source, extract=extract)) if is_talking else None):
         inspection = Inspection(source, schema, tool, extract)
         inspection.run()
         problems = inspection.problems
@@ -77,7 +80,7 @@ def check(
             if repair is not None:
                 report["repairs"] = [note.as_json() for note in inspection.repairs]
             write_line(report)
-        elif not quiet:
+        elif is_talking:
             _report(source.name, inspection)
         if problems:
             raise typer.Exit(BROKEN)
@@ -126,7 +129,8 @@ class Inspection:
         """The kind of the input, and how much was read."""
         assert self._inspector is not None
         found = self._found or Guess(InputKind.RECORDING)  # a recording without any readable line
-        return {"input": found.kind.value, "format": found.format, **self._inspector.counts}
+        kind = InputKind.SNAPSHOTS if self._source.kind is InputKind.SNAPSHOTS else found.kind
+        return {"input": kind.value, "format": found.format, **self._inspector.counts}
 
     def run(self) -> None:
         """Read the input to its end, or to a problem that makes reading on pointless."""
@@ -145,6 +149,8 @@ class Inspection:
             self.problems.append(Finding("unreadable", str(error)))
         else:
             self._begun(opening.found).close()
+        if self._source.head.is_blank:
+            self.problems = [Finding(Code.INCOMPLETE.value, EMPTY, expected="a value")]
         self.repairs = self._begun(opening.found).repairs
 
     def _begun(self, found: Guess | None) -> InputInspector:
@@ -156,12 +162,14 @@ class Inspection:
             self._inspector = OneMessage(self.problems, self._config, self._extract)
         elif self._has_tools:
             raise UsageError("--tool is only for provider streams")
-        elif found is not None and found.kind is InputKind.NDJSON:
+        elif found is not None and found.kind is InputKind.NDJSON and not self._extract:
             self._inspector = ManyTexts(
                 self.problems, self._resolver, is_chain=wanted is InputKind.SNAPSHOTS, options=self._options
             )
         else:
-            self._inspector = OneText(self.problems, self._resolver, self._extract, self._options)
+            is_several = found is not None and found.kind is InputKind.NDJSON
+            options = self._options.replace(multiple=is_several)
+            self._inspector = OneText(self.problems, self._resolver, self._extract, options)
         return self._inspector
 
 
@@ -373,7 +381,7 @@ class OneMessage(InputInspector):
             first = reason.problems[0]
             return Finding(error.fault.value, what, str(first.path), first.expected, track=label)
         if text is not None and error.fault in (Fault.SYNTAX, Fault.INCOMPLETE, Fault.TRUNCATED):
-            return Finding(error.fault.value, what, text.path, text.expected, text.place, track=label)
+            return Finding(error.fault.value, what, text.path, text.expected, text.place, track=label, caret=text.caret)
         path = str(error.paths[-1]) if error.paths else None
         return Finding(error.fault.value, what, path, track=label)
 
@@ -457,8 +465,15 @@ class Inspector(TextStage):
             return
         self.fault = error
         place = self._place(error.position, is_at_end=error.code is Code.INCOMPLETE)
-        what = _sentence(error)
-        self.problem = Finding(error.code.value, what, str(error.path), error.expected, place, self._document)
+        self.problem = Finding(
+            error.code.value,
+            _sentence(error),
+            str(error.path),
+            error.expected,
+            place,
+            self._document,
+            caret=self.around.end_before(place) if error.code is Code.INCOMPLETE else None,
+        )
 
     def _is_later(self, error: JSONSyntaxError) -> bool:
         place = None if self.problem is None else self.problem.place

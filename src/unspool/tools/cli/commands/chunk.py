@@ -14,11 +14,12 @@ from ...._options import Options
 from ...._parser import FragmentParser
 from ...._text.utf8 import decode
 from ...viewer.inputs import InputKind
+from ...viewer.timeline import EMPTY
 from ...viewer.tracks import CLOSINGS, COMPLETIONS
 from ..arrivals import STANDARD_INPUT, Input, noted_time, timed_items
+from ..hints import hint_for
 from ..options import File, Kind, Times
 from ..terminal import (
-    NOTHING,
     Complaints,
     UsageError,
     complain,
@@ -82,10 +83,10 @@ def chunk(
     kind: Kind = None,
 ) -> None:
     """Turn snapshots of a growing JSON value into fragments of its text."""
-    with guarded(Input(file).name):
+    source = Input(file, kind)
+    with guarded(source.name, lambda: hint_for(source)):
         if raw and times:
             raise UsageError("--times cannot be combined with --raw")
-        source = Input(file, kind)
         complaints = Complaints(source.name)
         chunker = SnapshotChunker(
             on_conflict=on_conflict.value, patience=patience, empty=empty.value, options=Options(max_chars=None)
@@ -103,7 +104,7 @@ def chunk(
                 tells_stall = False
                 complain(f"{source.name}: {_stall_note(chunker)}")
         if is_empty:
-            complaints.add(NOTHING)
+            complaints.add(EMPTY)
         _write(chunker.flush(), raw, times, time)
         if raw:
             write_text("\n")

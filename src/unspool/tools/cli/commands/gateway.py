@@ -12,7 +12,7 @@ from ...viewer.playback import pieces_of, wire_of
 from ...viewer.recordings import RecordingError
 from ..arrivals import Input, arrivals
 from ..options import Format, checked_file
-from ..terminal import UsageError, guarded, write_text
+from ..terminal import EmptyError, UsageError, guarded, write_text
 
 __all__ = ["gateway"]
 
@@ -56,9 +56,12 @@ def gateway(
         else:
             file = checked_file(Path(source))
             assert file is not None
-            wire = wire_of(list(pieces_of(filter(None, arrivals(Input(file))))), format)
+            blocks = [block for block in arrivals(Input(file)) if block]
+            if not any(block.strip() for block in blocks):
+                raise EmptyError
+            wire = wire_of(list(pieces_of(blocks)), format)
             if not wire.frames or wire.format is None:
-                raise RecordingError("there is no provider's stream in it")
+                raise RecordingError("this is not the stream of a provider")
             upstream = RecordedUpstream(wire, speed)
         with GatewayServer(upstream, (host, port), times=requests, is_open=allow_remote) as server:
             write_text(f"gateway on {server.url}  OPENAI_BASE_URL={server.url}/v1 ANTHROPIC_BASE_URL={server.url}\n")

@@ -65,9 +65,9 @@ def message(
     repair: Repairing = None,
 ) -> None:
     """Print the message that a provider's chunks make, one line per state: text, calls with values, usage, errors."""
-    with guarded(Input(file).name):
+    source = Input(file, kind, format, repair=level_of(repair))
+    with guarded(source.name):
         config = config_for(load_schema(schema), tool, extract, level_of(repair))
-        source = Input(file, kind, format, repair=level_of(repair))
         opening = source.opening(config)
         complaints = Complaints(source.name)
         state = start(config)

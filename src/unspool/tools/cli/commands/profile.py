@@ -16,7 +16,19 @@ from rich.text import Text
 from ...viewer.escaping import cells, clip, visible
 from ...viewer.waterfall import MAX_BARS, MAX_ITEMS, compare, layout, spelled
 from ..arrivals import DIGITS, STANDARD_INPUT, GrowingTimeline, Input, problems_of
-from ..options import Cut, Extract, File, Format, Kind, Select, checked_file, load_pattern
+from ..hints import hint_for
+from ..options import (
+    Cut,
+    Extract,
+    File,
+    Format,
+    Kind,
+    Repairing,
+    Select,
+    checked_file,
+    level_of,
+    load_pattern,
+)
 from ..terminal import (
     Complaints,
     UsageError,
@@ -67,12 +79,13 @@ def profile(
     format: Format = None,
     cut: Cut = None,
     extract: Extract = False,
+    repair: Repairing = None,
 ) -> None:
     """Show when each field became usable: first seen, complete, bytes, share of the whole, and a waterfall."""
-    with guarded():
+    files = [file] if other is None else [file, other]
+    sources = [Input(one, kind, format, cut, repair=level_of(repair)).cut_into(MAX_STEPS, least=1) for one in files]
+    with guarded("", lambda: _hint(sources, extract)):
         pattern = load_pattern(select)
-        files = [file] if other is None else [file, other]
-        sources = [Input(one, kind, format, cut).cut_into(MAX_STEPS, least=1) for one in files]
         names = [source.name for source in sources]
         _check_outputs([output for output in (html, svg) if output is not None], files)
         timelines = [_collected(source, extract) for source in sources]
@@ -91,10 +104,16 @@ def profile(
         else:
             _show(names, timelines, waterfalls)
         complaints = Complaints()
-        for name, timeline in zip(names, timelines, strict=True):
-            for problem in problems_of(timeline):
-                complaints.add(f"{name}: {problem}")
+        for source, timeline in zip(sources, timelines, strict=True):
+            for problem in problems_of(timeline, source):
+                complaints.add(f"{source.name}: {problem}")
         complaints.settle()
+
+
+def _hint(sources: list[Input], extract: bool) -> str:
+    """Return the hint about the first input that has one."""
+    hints = ((source.name, hint_for(source, extract=extract)) for source in sources)
+    return next((f"{name}: {hint}" if len(sources) > 1 else hint for name, hint in hints if hint), "")
 
 
 def _collected(source: Input, extract: bool) -> Timeline:
@@ -218,13 +237,14 @@ def _show(names: list[str], timelines: list[Timeline], waterfalls: list[Waterfal
     if len(waterfalls) > 1:
         lines = comparison_lines(waterfalls[0], waterfalls[1], (names[0], names[1]), out.width, ascii_only=ascii_only)
     else:
-        lines = waterfall_lines(waterfalls[0], out.width, ascii_only=ascii_only)
-        lines.append(Text(_usable(timelines[0], waterfalls[0].axis.unit)))
+        lines = waterfall_lines(waterfalls[0], out.width, ascii_only=ascii_only) if waterfalls[0].bars else []
     for line in lines:
         out.print(line, soft_wrap=True)
+    if len(waterfalls) == 1:
+        print_words(out, Text(_usable(timelines[0], waterfalls[0].axis.unit)))
     left_out = sum([waterfall.left_out for waterfall in waterfalls])
     if left_out:
-        out.print(Text(f"{left_out:,} more fields are folded away or left out; see --depth, --items and --json", "dim"))
+        print_words(out, Text(f"{left_out:,} more fields are not shown: see --depth, --items, --json", "dim"))
 
 
 def _fact(value: str, title: str) -> str:
@@ -238,7 +258,7 @@ def _usable(timeline: Timeline, unit: str) -> str:
         return "no leaf is complete"
     first, middle, last = [spelled(time, unit) for time in times[1:]]
     leaves = f"{times.leaves:,} leaves" if times.leaves != 1 else "1 leaf"
-    return f"{leaves} usable: the first at {first}, half of them at {middle}, the last at {last} ({unit})"
+    return f"{leaves} usable, in {unit}: first {first}, half {middle}, last {last}"
 
 
 # The waterfall.
@@ -310,7 +330,7 @@ def _figures(bar: Bar, unit: str) -> dict[str, str]:
 
 def _too_many(waterfall: Waterfall, name: str = "") -> list[Text]:
     count = waterfall.only_counted
-    words = f"{name}{count:,} fields are too many: they are counted, but not shown or picked, and not in --json"
+    words = f"{name}{count:,} more fields are only counted: too many to be shown, selected or listed"
     return [Text(words, style="yellow")] if count else []
 
 

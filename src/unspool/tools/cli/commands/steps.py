@@ -12,8 +12,10 @@ import typer
 
 from ...._errors import UnspoolError
 from ....typed._outcome import InvalidError
+from ...viewer.timeline import EMPTY
 from ...viewer.tracks import CONTENT, DOCUMENT
 from ..arrivals import STANDARD_INPUT, Input, noted_time, timed_items
+from ..hints import hint_for
 from ..lines import EventLines, Lanes, PatchLines, TextValidator, ValueLines
 from ..options import (
     Cut,
@@ -29,7 +31,7 @@ from ..options import (
     load_pattern,
     load_schema,
 )
-from ..terminal import NOTHING, Complaints, UsageError, guarded, progress, write_lines
+from ..terminal import Complaints, UsageError, guarded, progress, write_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -66,9 +68,10 @@ def events(
     repair: Repairing = None,
 ) -> None:
     """Print the events of each step as JSON lines: kind, path, value, node, offset."""
-    with guarded(Input(file).name):
+    source = Input(file, kind, format, cut, repair=level_of(repair))
+    with guarded(source.name, lambda: hint_for(source, extract=extract)):
         pattern = load_pattern(select)
-        steps = _Steps(Input(file, kind, format, cut, repair=level_of(repair)), "", track, extract, schema, times)
+        steps = _Steps(source, "", track, extract, schema, times)
         steps.run(lambda options, validator, extract: EventLines(options, validator, extract=extract, select=pattern))
 
 
@@ -86,16 +89,10 @@ def values(
     repair: Repairing = None,
 ) -> None:
     """Print the value so far, one line per step that changes it; with --select, one line per selected value."""
-    with guarded(Input(file).name):
+    source = Input(file, kind, format, cut, repair=level_of(repair))
+    with guarded(source.name, lambda: hint_for(source, extract=extract)):
         pattern = load_pattern(select)
-        steps = _Steps(
-            Input(file, kind, format, cut, repair=level_of(repair)).in_one_piece(),
-            "value",
-            track,
-            extract,
-            schema,
-            times,
-        )
+        steps = _Steps(source.in_one_piece(), "value", track, extract, schema, times)
         steps.run(
             lambda options, validator, extract: ValueLines(
                 options, validator, extract=extract, every=every, select=pattern
@@ -116,15 +113,9 @@ def patch(
     repair: Repairing = None,
 ) -> None:
     """Print the changes of each step as JSON Patch (RFC 6902), one list of operations per line."""
-    with guarded(Input(file).name):
-        steps = _Steps(
-            Input(file, kind, format, cut, repair=level_of(repair)).in_one_piece(),
-            "patch",
-            track,
-            extract,
-            schema,
-            times,
-        )
+    source = Input(file, kind, format, cut, repair=level_of(repair))
+    with guarded(source.name, lambda: hint_for(source, extract=extract)):
+        steps = _Steps(source.in_one_piece(), "patch", track, extract, schema, times)
         steps.run(lambda options, validator, extract: PatchLines(options, validator, extract=extract, append=append))
 
 
@@ -159,7 +150,7 @@ class _Steps:
                 self._step(lanes, timed.item, time)
         assert opening.found is not None
         if lanes is None:
-            self._end(self._lanes(opening.found, make), time, is_empty=True)
+            self._end(self._lanes(opening.found, make), time)
         else:
             self._end(lanes, time)
 
@@ -168,7 +159,7 @@ class _Steps:
         self._is_prefixed = self._is_message and self._track is None
         if self._track is not None and not self._is_message:
             raise UsageError(f"{self._source.name}: --track is only for provider streams, not for {found.kind.value}")
-        options = found.options
+        options = found._replace(extract=self._extract).options
 
         def made(lane: Lane) -> TextStage:
             validator = None
@@ -188,13 +179,13 @@ class _Steps:
             if isinstance(fault, InvalidError) or not self._is_prefixed:
                 raise _about(name, fault)
 
-    def _end(self, lanes: Lanes, time: float | None, *, is_empty: bool = False) -> None:
+    def _end(self, lanes: Lanes, time: float | None) -> None:
         if not lanes.has_json and not self._is_message:
             lanes.begin(DOCUMENT)  # an empty document is incomplete: closing it reports that
         for name, lines in lanes.close():
             self._write(name, lines, time)
         for name, fault in lanes.faults:
-            self._complaints.add(NOTHING if is_empty else str(_about(name, fault)))
+            self._complaints.add(EMPTY if self._source.head.is_blank else str(_about(name, fault)))
         if not lanes.has_json:
             missing = "there is no JSON in it; use unspool message to see the text"
             self._complaints.add(missing if self._track is None else f"there is no JSON named {self._track} in it")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import sys
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
@@ -11,12 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
+from .... import UnspoolError
 from ..arrivals import STANDARD_INPUT, Input, standard_input
 from ..options import Cut, Extract, Format, Kind, Repairing, checked_file, level_of, load_json
 from ..terminal import USAGE, UsageError, complain, guarded, shown, write_text
 
 if TYPE_CHECKING:
     from ...studio.requests import Order, SessionOptions
+    from ...studio.sessions import NamedType
     from ...viewer.inputs import InputKind
 
 __all__ = ["studio"]
@@ -39,6 +43,13 @@ def studio(
     schema: Annotated[
         Path | None, typer.Option(exists=True, dir_okay=False, help="JSON Schema file to validate the text against.")
     ] = None,
+    type: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODULE:NAME",
+            help="Show typed values of this type: a Pydantic model, a msgspec struct, or a JSON Schema.",
+        ),
+    ] = None,
     kind: Kind = None,
     format: Format = None,
     cut: Cut = None,
@@ -56,13 +67,35 @@ def studio(
         complain(f"{host} is not a loopback address: use --allow-remote to let other machines connect")
         raise typer.Exit(USAGE)
     with guarded():
+        named = None if type is None else _named_type(type)
         order = _order(source, command or [], _schema(schema), kind, format, cut, extract, level_of(repair))
         try:
-            _serve(order, host, port, allow_remote, is_browser_wanted=not no_browser)
+            _serve(order, host, port, allow_remote, named, is_browser_wanted=not no_browser)
         except BrokenPipeError:  # of standard output, not of the address
             raise
         except OSError as error:  # the address is in use, or invalid
             raise UsageError(f"{host}, port {port}: {error.strerror or error}") from None
+
+
+def _named_type(name: str) -> NamedType:
+    """Import the type that ``module:Name`` names. Raises `UsageError` with what is wrong with it."""
+    from ...studio.judging import Judge
+    from ...studio.sessions import NamedType
+
+    module, sign, attribute = name.partition(":")
+    if not sign or not module or not attribute:
+        raise UsageError(f"--type {name}: expected MODULE:NAME, such as trips:Trip")
+    sys.path.insert(0, "")  # as `python -m` does: modules of this folder can be imported
+    try:
+        value: Any = import_module(module)
+        for part in attribute.split("."):
+            value = getattr(value, part)
+        Judge(value)
+    except UnspoolError as error:
+        raise UsageError(f"--type {name}: {error}") from None
+    except Exception as error:  # noqa: BLE001 - the module of the user may raise anything
+        raise UsageError(f"--type {name}: {builtins.type(error).__name__}: {error}") from None
+    return NamedType(attribute, value)
 
 
 def _schema(file: Path | None) -> dict[str, Any] | bool | None:
@@ -134,7 +167,9 @@ def _startable(words: list[str]) -> list[str]:
     return words
 
 
-def _serve(order: Order | None, host: str, port: int, allow_remote: bool, *, is_browser_wanted: bool) -> None:
+def _serve(
+    order: Order | None, host: str, port: int, allow_remote: bool, named: NamedType | None, *, is_browser_wanted: bool
+) -> None:
     from ...studio.server import StudioServer
 
     def started(url: str) -> None:
@@ -142,6 +177,12 @@ def _serve(order: Order | None, host: str, port: int, allow_remote: bool, *, is_
         write_text(f"unspool studio: {url}\n{others}")
 
     server = StudioServer(
-        host=host, port=port, allow_remote=allow_remote, order=order, started=started, browser=is_browser_wanted
+        host=host,
+        port=port,
+        allow_remote=allow_remote,
+        order=order,
+        started=started,
+        browser=is_browser_wanted,
+        type=named,
     )
     server.serve_forever()

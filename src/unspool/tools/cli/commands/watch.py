@@ -15,9 +15,21 @@ from ...._events import Kind as EventKind
 from ...viewer.rows import leaf_text
 from ...viewer.tracks import CLOSINGS, COMPLETIONS, DOCUMENT, STARTS
 from ..arrivals import PAUSE, STANDARD_INPUT, GrowingTimeline, Input, problems_of
+from ..hints import hint_for
 from ..options import Cut, Extract, File, Format, Kind, Repairing, Select, level_of, load_pattern, load_schema
-from ..screen import Look, TimelineValidator, TracksView, json_tracks, status_line, summary
-from ..terminal import BROKEN, Complaints, console, guarded, is_ascii_only, print_words, progress, shown, write_text
+from ..screen import Look, TimelineValidator, TracksView, json_tracks, legend, status_line, summary
+from ..terminal import (
+    BROKEN,
+    Complaints,
+    EmptyError,
+    console,
+    guarded,
+    is_ascii_only,
+    print_words,
+    progress,
+    shown,
+    write_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -59,14 +71,14 @@ def watch(
     A recording plays with its timing. Without a terminal, print one line per complete field, without delays unless
     --speed is given.
     """
-    with guarded(Input(file).name):
+    source = Input(file, kind, format, cut, repair=level_of(repair))
+    with guarded(source.name, lambda: hint_for(source, extract=extract)):
         pattern = load_pattern(select)
         resolver = load_schema(schema)
         out = console()
         is_screen = out.is_terminal and not out.is_dumb_terminal
         pace = speed if speed is not None else 1.0 if is_screen else 0.0
-        source = Input(file, kind, format, cut, repair=level_of(repair)).cut_into(MAX_STEPS)
-        watched = GrowingTimeline(source, extract=extract, speed=pace)
+        watched = GrowingTimeline(source.cut_into(MAX_STEPS), extract=extract, speed=pace)
         if is_screen:
             _on_screen(watched, out, pattern, resolver)
         else:
@@ -94,6 +106,8 @@ def _on_screen(watched: GrowingTimeline, out: Console, pattern: Pattern | None, 
     if is_stopped:
         raise KeyboardInterrupt
     timeline = watched.finish()
+    if watched.source.head.is_blank:
+        raise EmptyError
     view = screen.view(timeline)
     _write_all(out, view.lines(Look(out.width, None, None)))
     wrong, invalid = timeline.problems(), view.problems
@@ -173,9 +187,11 @@ class _Screen:
         before = self._frames[0][1]
         self._frames.append((now, timeline.last))
         status = status_line(timeline, self._watched.elapsed, width, ascii_only=self._ascii_only)
-        lines = list(self.view(timeline).lines(Look(width, max(height - 1, 1), before)))
+        explained = legend(width, height, ascii_only=self._ascii_only)
+        below = [status] if explained is None else [explained, status]
+        lines = list(self.view(timeline).lines(Look(width, max(height - len(below), 1), before)))
         self._cost = monotonic() - now
-        return Group(*lines, *[Text()] * (height - 1 - len(lines)), status)
+        return Group(*lines, *[Text()] * (height - len(below) - len(lines)), *below)
 
 
 # Without a terminal.
@@ -202,7 +218,7 @@ def _in_lines(watched: GrowingTimeline, pattern: Pattern | None, resolver: Resol
     timeline = watched.finish()
     lines = lines or FieldLines(timeline, pattern)
     _write([*lines.take(), *lines.close()])
-    for problem in problems_of(timeline):
+    for problem in problems_of(timeline, watched.source):
         complaints.add(problem)
     complaints.settle()
 

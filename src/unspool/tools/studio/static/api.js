@@ -1,5 +1,7 @@
 // The requests. A request that the server rejects throws a Failure with its message.
 
+import * as server from "./server.js";
+
 export class Failure extends Error {
   constructor(words, status) {
     super(words);
@@ -12,10 +14,10 @@ const SENDING = { "X-Unspool": "1" };
 async function request(address, options = {}) {
   let response;
   try {
-    response = await fetch(address, { cache: "no-store", redirect: "error", ...options });
+    response = await server.send(address, options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Failure("The server does not answer. It may have been stopped; start `unspool studio` again.", 0);
+    throw new Failure(server.SILENCE, 0);
   }
   if (response.status === 204) return null;
   let answer = null;
@@ -31,7 +33,7 @@ async function request(address, options = {}) {
   return answer;
 }
 
-const send = (method, address, body) =>
+const change = (method, address, body) =>
   request(address, { method, headers: { ...SENDING, "Content-Type": "application/json" }, body: JSON.stringify(body) });
 
 const at = (id, rest = "") => `/api/sessions/${encodeURIComponent(id)}${rest}`;
@@ -44,7 +46,7 @@ function query(values) {
 export const info = () => request("/api/info");
 
 /** A new session from {text} or {sample} or {url} and the options. */
-export const open = (source) => send("POST", "/api/sessions", source);
+export const open = (source) => change("POST", "/api/sessions", source);
 
 /** A new session from a file, byte for byte. */
 export const upload = (file, options) =>
@@ -54,9 +56,24 @@ export const upload = (file, options) =>
     body: file,
   });
 
-export const setSchema = (id, schema) => send("PUT", at(id, "/schema"), { schema });
+export const setSchema = (id, schema) => change("PUT", at(id, "/schema"), { schema });
 
-export const close = (id) => send("DELETE", at(id));
+/** The sessions that the server has. */
+export const sessions = () => request("/api/sessions");
+
+/** The samples as cards. */
+export const samples = () => request("/api/samples");
+
+/** When each field was complete in two sessions. */
+export const compare = (one, two) => request(at(one, `/compare/${encodeURIComponent(two)}`));
+
+/** The waterfall of the fields that a filter selects, and of unfolded arrays. */
+export const waterfall = (id, question) => request(at(id, `/waterfall?${query(question)}`));
+
+/** The whole text of a selected value. */
+export const value = (id, question) => request(at(id, `/value?${query(question)}`));
+
+export const close = (id) => change("DELETE", at(id));
 
 export const view = (id, question, signal) => request(at(id, `/view?${query(question)}`), { signal });
 

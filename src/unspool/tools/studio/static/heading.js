@@ -11,9 +11,9 @@ export function showHeading(known, source) {
   document.title = title ? `${title} - unspool studio` : "unspool studio";
   showKind(byId("kind"), known.kind, source);
   setText(byId("format"), known.format ? `format: ${known.format}${source?.format ? "" : " (detected)"}` : "");
-  setText(byId("schema"), known.schema ? "Schema: on" : "Schema");
-  const rate = known.is_timed ? "" : ", no times: played at a steady rate";
-  setText(byId("about"), `${number(known.characters)} characters${rate}`);
+  setText(byId("schema"), known.type ? `Type: ${visible(known.type)}` : known.schema ? "Schema: on" : "Schema");
+  const rate = known.is_timed ? "" : "The input has no times: it is played at a steady rate.";
+  setText(byId("about"), rate || `${number(known.characters)} characters`);
   document.body.classList.toggle("is-live", known.is_live && !known.is_finished);
 }
 
@@ -26,9 +26,10 @@ function showKind(field, kind, source) {
 }
 
 /** Below the text what is expected, or what is wrong; below the tree how many nodes there are, and what is open. */
-export function showFeet({ error, expecting, open_path, tree: { total }, state }, isFiltered) {
+export function showFeet({ error, expecting, open_path, tree: { total }, state, flaws, track }, isFiltered) {
   byId("text-foot").classList.toggle("wrong", error !== null);
-  put("text-foot", error !== null ? error.text : expecting ? `expecting ${expecting}` : "");
+  const flaw = flaws.find((one) => one.kind === "syntax" && one.track === track); // it also says why a text is cut off
+  put("text-foot", error !== null ? (flaw ?? error).text : expecting ? `expecting ${expecting}` : "");
   const rows = `${number(total)} ${isFiltered ? "that match" : total === 1 ? "node" : "nodes"}`;
   const isOpen = state.is_complete === false && open_path;
   const place = error !== null ? `error in ${error.path}` : isOpen ? `open: ${open_path}` : "";

@@ -8,11 +8,13 @@ const KEYS = [
   ["Shift ← →  or  < >", "previous or next completion"],
   ["Home  End", "to the start, to the end"],
   ["+ −", "faster, slower"],
-  ["/", "filter by path"],
+  ["/", "search, or filter by path"],
+  ["Enter  Shift Enter", "in the search: next or previous place in the text"],
   ["F", "follow the open end"],
   ["↑ ↓ ← →  Enter", "in the value: move, fold and unfold, choose"],
-  ["↑ ↓  Enter", "in the waterfall: move, jump to the completion"],
-  ["1 … 5", "events, typed, patches, diagnostics, state"],
+  ["↑ ↓ ← →  Enter", "in the waterfall: move, fold and unfold, jump to the completion"],
+  ["← → ↑ ↓", "on a line between panels: move it"],
+  ["1 … 7", "events, message, selected, typed, patches, diagnostics, state"],
   ["P  O  U", "paste, open a file, watch a URL"],
   ["T", "light, dark, as the system has it"],
   ["?", "this list"],
@@ -36,7 +38,7 @@ export function listen(actions) {
     let name = names[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (event.shiftKey && event.key === "ArrowLeft") name = "previous";
     if (event.shiftKey && event.key === "ArrowRight") name = "next";
-    if (/^[1-5]$/.test(event.key)) name = "tab";
+    if (/^[1-7]$/.test(event.key)) name = "tab";
     if (name === undefined) return;
     event.preventDefault();
     actions[name](event.key);

@@ -1,114 +1,101 @@
-// The page. It holds the session document, which patches keep up to date, and the view of one step, which it asks for.
-// Every panel is a function of the two.
+// The page: which stream is shown, where it comes from, and what the controls that belong to no panel do.
 
 import * as api from "./api.js";
-import { Bottom } from "./bottom.js";
+import { Comparison } from "./comparison.js";
 import { byId, setAttribute, setText } from "./dom.js";
-import { FilterField } from "./filter.js";
-import { showFeet, showHeading } from "./heading.js";
+import { showHeading } from "./heading.js";
 import { listen } from "./keyboard.js";
+import { Loading } from "./loading.js";
 import { Opening } from "./opening.js";
+import { Panels } from "./panels.js";
 import { recall, remember } from "./place.js";
 import { SchemaDialog } from "./schema.js";
-import { SnapshotPanels } from "./snapshot.js";
-import { busy, complain, connected, notice, say } from "./status.js";
+import { startSplitters } from "./splitters.js";
+import { complain, connected, notice } from "./status.js";
 import { watch } from "./stream.js";
-import { TextPanel } from "./text.js";
+import { Streams } from "./streams.js";
 import * as theme from "./theme.js";
 import { hideTip } from "./tip.js";
 import { Transport } from "./transport.js";
-import { TracksField } from "./tracks.js";
-import { TreePanel } from "./tree.js";
-import { Viewing } from "./viewing.js";
-import { WaterfallPanel } from "./waterfall.js";
 
-let session = null; // its id
-let source = null; // what it was opened from, so that it can be opened again as another kind
+const sources = new Map(); // what each session was opened from, so that it can be opened again as another kind
+const isCalm = matchMedia("(prefers-reduced-motion: reduce)");
 let stop = () => {};
-let known = null; // the session document
-let view = null;
-let asked = null; // the place that was asked for last
-let isFresh = false; // opened, complete, and the user has not moved in it yet
-let firstStep = null; // where to begin, if not at the end
+let start = {}; // where to begin: {step} or {plays}, otherwise at the end
 let mode = "snapshots";
 
-const viewing = new Viewing({ answered, failed });
 const transport = new Transport({
-  ask,
-  isBusy: () => viewing.isBusy,
-  passing: (time) => waterfall.isInSeconds && waterfall.setTime(time),
-  moved: (isPlaying) => {
-    if (isPlaying || isFresh) {
-      tree.follow();
-      waterfall.isFollowing = true;
-    }
-    if (isPlaying) text.follow();
-    isFresh = false;
-  },
+  ask: (place) => (comparison.isOn ? comparison.ask(place) : panels.ask(place)),
+  isBusy: () => !comparison.isOn && panels.viewing.isBusy,
+  passing: (time) => !comparison.isOn && panels.waterfall.isInSeconds && panels.waterfall.setTime(time),
+  moved: (isPlaying) => panels.moved(isPlaying),
 });
-const text = new TextPanel({ need: () => again() });
-const tree = new TreePanel({
-  need: () => again(),
-  choose: (path) => choose(view?.track ?? null, path),
-  followed: (is) => {
-    isFresh = false;
-    setAttribute(byId("follow"), "aria-pressed", is);
-  },
+const panels = new Panels({
+  transport,
+  failed,
+  showed: (view) => comparison.isOn || remember(panels.session, transport.isAtEnd ? null : view.step),
 });
-const waterfall = new WaterfallPanel({
-  jump: (bar) => {
-    transport.player.pause();
-    if (view?.track !== bar.track) tracks.use(bar.track);
-    choose(bar.track, bar.path);
-    transport.go(bar.complete_step ?? known.last);
-  },
-});
-const tracks = new TracksField({
-  changed: () => {
-    tree.folded.clear();
-    text.follow();
-    again();
-  },
-});
-const bottom = new Bottom({
-  go: (step) => {
-    transport.player.pause();
-    transport.go(step);
-  },
-});
-const filter = new FilterField({ changed: again });
-const snapshots = new SnapshotPanels();
-const opening = new Opening({ open, complain, schemaFile: (file) => schemas.takeFile(file) });
-const schemas = new SchemaDialog({ use: (schema) => api.setSchema(session, schema).then(() => again()) });
+const loading = new Loading({ ready: opened, complain });
+const opening = new Opening({ open: (source) => loading.open(source), complain, schemaFile: (file) => schemas.takeFile(file) });
+const schemas = new SchemaDialog({ use: (schema) => api.setSchema(panels.session, schema).then(() => panels.again()) });
+const streams = new Streams({ use: (id) => use(id), closed: (next) => (next === null ? leave() : use(next)), compare: compareWith });
+const comparison = new Comparison({ transport, closed: () => compareWith(null) });
 
-// Asking and showing.
+// The session.
 
-function ask(place) {
-  asked = place;
-  viewing.ask({ ...place, ...tracks.question(), ...tree.question(), ...text.question(), ...filter.question() });
+function opened(id, source, isLive) {
+  sources.set(id, source);
+  use(id, { plays: !isLive && !isCalm.matches, isOpened: true });
 }
 
-// The same place with other windows: never an older place, or a step that was just asked for would be lost.
-function again() {
-  if (known !== null) ask(asked ?? { step: known.last });
+function use(id, from = {}) {
+  stop();
+  notice("");
+  endComparison();
+  start = from;
+  panels.use(id);
+  remember(id, from.step ?? null);
+  document.body.classList.add("has-session");
+  schemas.setSession(true);
+  streams.show(id);
+  stop = watch(id, { changed, connected, refused: () => refused(id) });
 }
 
-function answered(answer, question) {
-  if (known === null) return;
-  view = answer;
-  const isOver = known.is_finished && view.step >= known.last;
-  const isOpen = view.error === null && !(view.state.is_complete ?? false) && !isOver;
-  transport.show(view);
-  text.show(view.text, isOpen);
-  const isFiltered = question.filter !== "" && view.filter_problem === null;
-  tree.show(view, isFiltered);
-  tracks.show(view.track);
-  waterfall.setNow(view);
-  bottom.show(view);
-  snapshots.show(view.snapshot);
-  showFeet(view, isFiltered);
-  filter.show(view.filter_problem);
-  remember(session, transport.isAtEnd ? null : view.step);
+// A stream does not say why it was refused; a view does.
+async function refused(id) {
+  try {
+    await api.view(id, { step: 0, count: 1, text_count: 1 });
+    complain("Too many pages follow this server. Close some of them, and load this one again.");
+  } catch (error) {
+    if (id === panels.session) failed(error);
+  }
+}
+
+function changed(known, members) {
+  if (comparison.isOn) {
+    panels.known = known;
+    return;
+  }
+  const isFirst = panels.known === null;
+  const wasAtEnd = isFirst || transport.isAtEnd;
+  const has = (name) => members === null || members.has(name);
+  panels.know(known, has);
+  showHeading(known, sources.get(panels.session) ?? null);
+  if (has("kind")) showMode();
+  if (has("problem") && known.problem) notice(known.problem);
+  if (has("offer") && known.offer === "extract") offerExtraction();
+  if (isFirst) {
+    panels.begin(start);
+    if (start.isOpened && document.querySelector("dialog[open]") === null) byId("scrub").focus(); // so that Space plays
+  } else if (wasAtEnd && has("last") && !transport.player.isPlaying) panels.ask({ step: known.last });
+  else if (has("schema") || has("flaws") || (panels.view !== null && members === null)) panels.again();
+}
+
+function offerExtraction() {
+  const source = sources.get(panels.session);
+  const words = "This text is not JSON, but there is JSON inside it.";
+  if (source === undefined) notice(`${words} Start the studio with --extract to read it.`);
+  else notice(words, "Show the JSON inside", () => loading.open({ ...source, kind: null, extract: true }));
 }
 
 function failed(failure) {
@@ -119,93 +106,66 @@ function failed(failure) {
   }
 }
 
-function choose(track, path) {
-  tree.chosen = path;
-  waterfall.chosen = path === null ? null : { track, path };
-  tree.list.later();
-  waterfall.list.later();
-}
-
-// The session.
-
-async function open(wanted) {
-  say("opening …");
-  notice("");
-  busy(true);
-  const { file, ...rest } = wanted;
-  try {
-    const { id } = file ? await api.upload(file, rest) : await api.open(rest);
-    use(id, wanted);
-    say("opened");
-  } catch (error) {
-    complain(error.message);
-  } finally {
-    busy(false);
-  }
-}
-
-function use(id, openedFrom = null, step = null) {
-  stop();
-  notice("");
-  session = id;
-  source = openedFrom;
-  known = null;
-  view = null;
-  asked = null;
-  firstStep = step;
-  for (const panel of [text, tree, waterfall, bottom, snapshots, tracks]) panel.clear();
-  transport.use(null);
-  viewing.use(id);
-  remember(id, step);
-  document.body.classList.add("has-session");
-  schemas.setSession(true);
-  stop = watch(id, {
-    changed,
-    connected,
-    refused: () => refused(id),
-  });
-}
-
-// A stream does not say why it was refused; a view does.
-async function refused(id) {
-  try {
-    await api.view(id, { step: 0, count: 1, text_count: 1 });
-    complain("Too many pages follow this server. Close some of them, and load this one again.");
-  } catch (error) {
-    if (id === session) failed(error);
-  }
-}
-
-function changed(now, members) {
-  const isFirst = known === null;
-  const wasAtEnd = isFirst || transport.isAtEnd;
-  const has = (name) => members === null || members.has(name);
-  known = now;
-  transport.use(known);
-  if (has("waterfall")) waterfall.setLayout(known.waterfall);
-  if (has("tracks")) tracks.setTracks(known.tracks);
-  showHeading(known, source);
-  if (has("kind")) showMode();
-  if (has("problem") && known.problem) notice(known.problem);
-  if (isFirst) {
-    const isWhole = known.is_finished && known.tracks.every((track) => track.is_complete);
-    tree.follow(!isWhole); // what is complete has no open end, and is read from its start
-    isFresh = isWhole;
-    waterfall.isFollowing = !isWhole;
-    if (firstStep !== null) transport.go(firstStep);
-    else ask({ step: known.last });
-  } else if (wasAtEnd && has("last") && !transport.player.isPlaying) ask({ step: known.last });
-  else if (has("schema")) again();
-  else if (view !== null && members === null) again();
-}
-
 function gone() {
+  const wasSeen = panels.known !== null;
   stop();
-  viewing.use(null);
+  panels.viewing.use(null);
   transport.player.pause();
   remember(null, null);
-  if (known === null) document.body.classList.remove("has-session"); // otherwise what was seen stays
+  streams.show(null);
+  if (!wasSeen) leave(); // otherwise what was seen stays
   complain("The server no longer has this session: it was restarted, or too many sessions were opened. Open it again.");
+}
+
+/** Back to the first screen. */
+function leave() {
+  stop();
+  endComparison();
+  panels.use(null);
+  schemas.setSession(false);
+  remember(null, null);
+  streams.show(null);
+  byId("strip").hidden = true;
+  document.body.classList.remove("has-session", "is-live", "shows-snapshots");
+  document.title = "unspool studio";
+}
+
+// Two streams.
+
+async function compareWith(other) {
+  if (other === null) {
+    endComparison();
+    streams.show(panels.session);
+    remember(panels.session, panels.view?.step ?? null);
+    if (panels.known !== null) changed(panels.known, null);
+    return;
+  }
+  try {
+    const two = other.sample === undefined ? other.id : (await api.open({ sample: other.sample })).id;
+    await comparison.open(panels.session, two);
+    document.body.classList.add("compares");
+    remember(panels.session, null, two);
+    streams.show(panels.session);
+  } catch (error) {
+    complain(error.message);
+  }
+}
+
+function endComparison() {
+  comparison.close();
+  transport.player.pause();
+  document.body.classList.remove("compares");
+}
+
+async function openPair([one, two]) {
+  try {
+    const { id } = await api.open({ sample: one });
+    use(id);
+    await compareWith({ sample: two });
+    transport.playFromStart();
+  } catch (error) {
+    complain(error.message);
+  }
 }
 
 // The controls that belong to no panel.
@@ -213,12 +173,11 @@ function gone() {
 function setMode(name) {
   mode = name;
   showMode();
-  tree.list.later();
-  waterfall.list.later();
+  panels.repaint();
 }
 
 function showMode() {
-  const hasSnapshots = known?.kind === "snapshots";
+  const hasSnapshots = panels.known?.kind === "snapshots";
   const isOn = hasSnapshots && mode === "snapshots";
   byId("modes").hidden = !hasSnapshots;
   document.body.classList.toggle("shows-snapshots", isOn);
@@ -230,24 +189,15 @@ function showMode() {
 function escape() {
   hideTip();
   notice("");
-  if (document.activeElement !== byId("filter") || !filter.clear()) byId("scrub").focus();
+  if (document.activeElement !== byId("filter") || !panels.filter.clear()) byId("scrub").focus();
 }
 
-byId("follow").addEventListener("click", () => follow());
 byId("help").addEventListener("click", () => byId("help-dialog").showModal());
 byId("mode-snapshots").addEventListener("click", () => setMode("snapshots"));
 byId("mode-value").addEventListener("click", () => setMode("value"));
-byId("kind").addEventListener("change", (event) => open({ ...source, kind: event.target.value || null }));
+byId("kind").addEventListener("change", (event) => loading.open({ ...sources.get(panels.session), kind: event.target.value || null }));
 for (const button of document.querySelectorAll("[data-close]"))
   button.addEventListener("click", () => button.closest("dialog").close());
-
-function follow() {
-  tree.follow(!tree.isFollowing);
-  isFresh = false;
-  waterfall.isFollowing = tree.isFollowing;
-  if (tree.isFollowing) text.follow();
-  again();
-}
 
 listen({
   toggle: () => transport.toggle(), back: () => transport.back(), forth: () => transport.forth(),
@@ -255,12 +205,13 @@ listen({
   start: () => transport.start(), end: () => transport.end(),
   faster: () => transport.faster(), slower: () => transport.faster(-1),
   filter: () => byId("filter").focus(), help: () => byId("help-dialog").showModal(),
-  follow, escape, theme: theme.next, tab: (key) => bottom.openAt(Number(key) - 1),
+  follow: () => panels.follow(), escape, theme: theme.next, tab: (key) => panels.bottom.openAt(Number(key) - 1),
   paste: () => opening.ask("open-text"), url: () => opening.ask("open-url"), file: () => opening.choose(),
 });
 
 async function begin() {
   theme.start();
+  startSplitters(() => panels.repaint());
   setMode("snapshots");
   document.addEventListener("keydown", hideTip, { capture: true });
   transport.use(null);
@@ -269,17 +220,25 @@ async function begin() {
     const about = await api.info();
     schemas.setPossible(about.has_schema);
     opening.setInfo(about);
-    const id = place.session ?? about.live;
-    if (id) use(id, null, place.step);
+    streams.setInfo(about);
+    if (place.session) show(place);
+    else if (about.live) use(about.live, { plays: !isCalm.matches });
+    opening.setCards((await api.samples()).samples, openPair);
   } catch (error) {
     complain(error.message);
   }
 }
 
+function show({ session, step, other }) {
+  use(session, { step });
+  if (other !== null) compareWith({ id: other });
+}
+
 window.addEventListener("hashchange", () => {
   const place = recall();
-  if (place.session && place.session !== session) use(place.session, null, place.step);
-  else if (place.session && place.step !== null) transport.go(place.step);
+  if (!place.session) leave();
+  else if (place.session !== panels.session || comparison.other !== place.other) show(place);
+  else if (place.step !== null) transport.go(place.step);
 });
 
 begin();

@@ -2,6 +2,11 @@
 
 import { byId, bytes, element, setText } from "./dom.js";
 
+const SVG = document.querySelector("svg").namespaceURI;
+const PAIR = ["unordered-a", "unordered-b"];
+const BAR = 4; // of the drawing on a card, and as much between two bars
+const LEAST = 1.5; // % of its width
+
 export class Opening {
   #most = Infinity;
   #depth = 0;
@@ -25,25 +30,39 @@ export class Opening {
   /** What the server has and allows. */
   setInfo({ samples, formats, limits }) {
     this.#most = limits.bytes;
-    const choices = samples.map(({ name, title, kind }) => {
-      const option = element("option", "", kind ? `${title} (${kind})` : title);
+    const choices = samples.map(({ name, title }) => {
+      const option = element("option", "", title);
       option.value = name;
       return option;
     });
     byId("sample").append(...choices);
-    const buttons = samples.map(({ name, title }) => {
-      const button = element("button", "", element("b", "mono", name), element("span", "", title));
-      button.type = "button";
-      button.addEventListener("click", () => this.open({ sample: name }));
-      return button;
-    });
-    byId("samples").append(...buttons);
     byId("open-format").append(...formats.map((name) => element("option", "", name)));
+  }
+
+  /** The samples as cards, each with a small waterfall. `compare([one, two])` shows two of them on one time axis. */
+  setCards(cards, compare) {
+    const pair = cards.filter(({ name }) => PAIR.includes(name));
+    const single = cards.filter(({ name }) => pair.length < 2 || !PAIR.includes(name));
+    const buttons = single.map((card) => this.#card(card.name, card.title, [card], () => this.open({ sample: card.name })));
+    if (pair.length === 2)
+      buttons.push(this.#card("compare", "Two answers on one time axis: does the verdict come earlier?", pair, () => compare(PAIR)));
+    byId("samples").replaceChildren(...buttons);
+  }
+
+  #card(name, title, drawn, act) {
+    const drawings = drawn.map(({ bars }) => drawing(bars));
+    const button = element("button", "card", element("span", "drawings", ...drawings), element("b", "mono", name), element("span", "", title));
+    button.type = "button";
+    button.addEventListener("click", act);
+    return button;
   }
 
   ask(field) {
     this.#say("");
     byId("open-form").reset(); // also the options: they were for another text
+    byId("open-url-field").hidden = field !== "open-url";
+    byId("open-text-field").hidden = field !== "open-text";
+    setText(byId("open-head"), field === "open-url" ? "Watch a URL" : "Paste text");
     this.dialog.showModal();
     byId(field).focus();
   }
@@ -74,16 +93,14 @@ export class Opening {
     const url = byId("open-url").value.trim();
     if (!text.trim() && !url) {
       event.preventDefault();
-      this.#say("Paste some text, or give a URL.");
-    } else if (text.trim() && url) {
-      event.preventDefault();
-      this.#say("Either the text or the URL, please.");
+      this.#say(byId("open-url-field").hidden ? "Paste some text." : `Give a URL, such as ${byId("open-url").placeholder}.`);
     } else this.open(url ? { url, ...this.#options() } : { text, ...this.#options() });
   }
 
   #sample(select) {
     const sample = select.value;
     select.value = "";
+    select.blur(); // so that Space plays
     if (sample) this.open({ sample });
   }
 
@@ -94,7 +111,8 @@ export class Opening {
   }
 
   #file(file) {
-    if (file.size > this.#most) this.complain(`${file.name} has ${bytes(file.size)}; ${bytes(this.#most)} is the most.`);
+    if (file.size > this.#most)
+      this.complain(`${file.name} has ${bytes(file.size)}; the studio reads files of up to ${bytes(this.#most)}.`);
     else this.open({ file });
   }
 
@@ -138,4 +156,21 @@ export class Opening {
       }
     });
   }
+}
+
+// The bars of a waterfall as a picture: where a field was first seen, and where it was complete.
+function drawing(bars) {
+  const picture = svg("svg", { viewBox: `0 0 100 ${Math.max(bars.length, 1) * BAR * 2}`, preserveAspectRatio: "none", "aria-hidden": "true" });
+  for (const [index, [first, end, isComplete]] of bars.entries()) {
+    const y = index * BAR * 2 + BAR / 2;
+    picture.append(svg("rect", { class: "grow", x: first * 98, y, width: Math.max((end - first) * 98, 0.1), height: BAR }));
+    picture.append(svg("rect", { class: isComplete ? "done" : "cut", x: end * 98, y, width: LEAST, height: BAR }));
+  }
+  return picture;
+}
+
+function svg(tag, attributes) {
+  const made = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  return made;
 }

@@ -2,15 +2,18 @@
 
 const MAX_FRAME = 0.1; // s: a page that was asleep does not leap
 const WHOLE_AT_MOST = 120; // frames for everything at the highest speed
+const RATE = 50; // steps in a second of an input without times
+const UNTIMED_AT_MOST = 12; // s for all of it
 
 export class Player {
   isPlaying = false;
   speed = 1; // Infinity: as fast as it can be drawn
   time = 0;
+  #progress = 0; // in steps, where there are no times
   #frame = 0;
   #before = 0;
 
-  /** `place()` -> {step, time, last, duration, isFinished}; `go({time} | {step})`; `isBusy()`; `changed()`. */
+  /** `place()` -> {step, time, last, duration, isFinished, isTimed}; `go({time} | {step})`; `isBusy()`; `changed()`. */
   constructor({ place, go, isBusy, changed }) {
     this.place = place;
     this.go = go;
@@ -29,6 +32,7 @@ export class Player {
     if (place.last === 0) return;
     const isAtEnd = place.step >= place.last;
     this.time = isAtEnd && place.isFinished ? 0 : place.time;
+    this.#progress = isAtEnd && place.isFinished ? 0 : place.step;
     this.isPlaying = true;
     this.#before = performance.now();
     if (isAtEnd && place.isFinished) this.go({ step: 0 });
@@ -44,8 +48,9 @@ export class Player {
   }
 
   /** Someone went elsewhere: go on from there. */
-  moved(time) {
+  moved(time, step) {
     this.time = time;
+    if (!this.isPlaying || this.speed === Infinity) this.#progress = step;
   }
 
   #tick(now) {
@@ -53,8 +58,9 @@ export class Player {
     // A frame gets the time at which it began, which may be before the press of the button.
     const passed = Math.max(0, Math.min((now - this.#before) / 1000, MAX_FRAME));
     this.#before = now;
-    const { step, last, duration, isFinished } = this.place();
-    if (step >= last && isFinished && !this.isBusy() && this.time > 0) {
+    const { step, last, duration, isFinished, isTimed } = this.place();
+    const isThere = isTimed || this.speed === Infinity ? this.time > 0 : this.#progress >= last;
+    if (step >= last && isFinished && !this.isBusy() && isThere) {
       this.pause();
       return;
     }
@@ -62,10 +68,14 @@ export class Player {
       const stride = Math.max(1, Math.ceil(last / WHOLE_AT_MOST));
       if (!this.isBusy() && step < last) this.go({ step: Math.min(last, step + stride) });
       this.time = Math.max(this.time, this.place().time, Number.MIN_VALUE);
+    } else if (!isTimed) {
+      const rate = Math.max(RATE, last / UNTIMED_AT_MOST) * this.speed;
+      this.#progress = Math.min(this.#progress + passed * rate, last);
+      if (!this.isBusy() && Math.floor(this.#progress) !== step) this.go({ step: Math.floor(this.#progress) });
     } else {
       this.time = Math.min(this.time + passed * this.speed, duration);
-      const isThere = this.time >= duration && step >= last; // and what is live may go on
-      if (!this.isBusy() && !isThere) this.go(this.time >= duration ? { step: last } : { time: this.time });
+      const isAtEnd = this.time >= duration && step >= last; // and what is live may go on
+      if (!this.isBusy() && !isAtEnd) this.go(this.time >= duration ? { step: last } : { time: this.time });
     }
     this.#frame = requestAnimationFrame((next) => this.#tick(next));
   }

@@ -7,10 +7,15 @@ export function say(words) {
   setText(byId("status"), visible(words));
 }
 
-/** A message above the panels; none with the empty string. */
-export function notice(words) {
+let act = () => {};
+
+/** A message above the panels, maybe with a button that does something about it; none with the empty string. */
+export function notice(words, label = "", action = () => {}) {
   setText(byId("notice-text"), visible(words));
+  setText(byId("notice-act"), label);
+  byId("notice-act").hidden = !label;
   byId("notice").hidden = !words;
+  act = action;
 }
 
 export function complain(words) {
@@ -22,9 +27,5 @@ export function connected(is) {
   setText(byId("connection"), is ? "" : "connection lost, trying again …");
 }
 
-/** While something is opened, which may take a while. */
-export function busy(is) {
-  byId("busy").hidden = !is;
-}
-
+byId("notice-act").addEventListener("click", () => act());
 byId("notice-close").addEventListener("click", () => notice(""));

@@ -2,6 +2,7 @@
 
 import { streamAddress } from "./api.js";
 import { apply } from "./patch.js";
+import { follow } from "./server.js";
 
 /**
  * Watch a session. `changed(document, members)` names the members that are new, or null for all of them;
@@ -14,7 +15,7 @@ export function watch(id, { changed, connected, refused }) {
   let retry = 0;
 
   const begin = () => {
-    source = new EventSource(streamAddress(id));
+    source = follow(streamAddress(id));
     source.addEventListener("open", () => connected(true));
     source.addEventListener("patch", (event) => {
       let operations;

@@ -1,5 +1,5 @@
-// The text so far: a window of it, usually of its end. The text of this step is marked, and so are the character of an
-// error and the repairs. The text is held in blocks of a fixed size, so that a step that adds a little changes the last ones only.
+// The text so far: a window of it, usually of its end. The text of this step is marked, and so are errors, repairs, the
+// chosen value and what is searched for. The text is held in blocks of a fixed size, so that a step that adds a little changes the last ones only.
 //
 // Offsets count characters as Python does, not the halves of pairs of JavaScript.
 
@@ -19,6 +19,9 @@ export class TextPanel {
   #blocks = new Map();
   #expected = -1;
   #errorShown = null;
+  #marks = [];
+  #wanted = null; // the place to bring into sight
+  #wantsChosen = false;
 
   /** `need()` asks for a view, because the window is another one now. */
   constructor({ need }) {
@@ -43,22 +46,51 @@ export class TextPanel {
   clear() {
     this.isFollowing = true;
     this.#shown = { start: 0, stop: 0, length: 0, error: null };
+    this.#wanted = null;
+    this.#wantsChosen = false;
     this.#blocks.clear();
     this.scroller.replaceChildren();
     setText(byId("text-fact"), "");
   }
 
-  show(text, isOpen) {
+  /** Bring a place of the text into sight. */
+  reveal(at) {
+    this.#wanted = at;
+    this.#goTo(at);
+  }
+
+  #goTo(at) {
+    this.isFollowing = false;
+    this.#from = Math.max(0, Math.floor((at - AROUND / 2) / BLOCK) * BLOCK);
+    this.need();
+  }
+
+  /** Bring the chosen value into sight as soon as it is known where it is. */
+  revealChosen() {
+    this.#wantsChosen = true;
+  }
+
+  /** `chosen` is the chosen value or null, `needle` what is searched for. */
+  show(text, chosen, needle, isOpen) {
     const characters = PAIRS.test(text.chars) ? Array.from(text.chars) : text.chars;
     const error = text.error_at;
     const stop = text.start + characters.length;
     const anchor = this.isFollowing ? null : this.#anchor();
     this.#shown = { start: text.start, stop, length: text.length, error };
+    this.#marks = marksOf(text, chosen, needle);
     this.#fill(text, characters, stop);
     this.caret.className = error !== null && error >= text.length ? "caret error" : isOpen ? "caret" : "caret gone";
     this.scroller.classList.toggle("is-cut", text.start > 0);
     setText(byId("text-fact"), this.#fact(text));
-    if (anchor !== null) this.#restore(anchor);
+    if (this.#wantsChosen && chosen !== null && chosen.at !== null) {
+      this.#wantsChosen = chosen.at < text.start || chosen.at >= stop;
+      if (this.#wantsChosen) this.#goTo(chosen.at);
+      else this.#scrollToMark("mark.chosen");
+      return;
+    }
+    if (this.#wanted !== null) {
+      this.#wanted = this.#scrollToPlace(this.#wanted) ? null : this.#wanted;
+    } else if (anchor !== null) this.#restore(anchor);
     else if (error === null) this.#scrollTo(this.scroller.scrollHeight);
     else this.#toError(error);
   }
@@ -75,13 +107,11 @@ export class TextPanel {
       const end = Math.min(stop, (Math.floor(at / BLOCK) + 1) * BLOCK);
       const part = characters.slice(at - text.start, end - text.start);
       const chars = typeof part === "string" ? part : part.join("");
-      const marked = Math.min(Math.max(text.new_from, at), end);
-      const error = text.error_at !== null && text.error_at >= at && text.error_at < end ? text.error_at : -1;
-      const repairs = text.repairs.filter((one) => one.at <= end && (one.at >= at || one.at + one.length > at));
-      const signature = `${at} ${marked} ${error} ${end === stop} ${JSON.stringify(repairs)} ${chars}`;
+      const marks = this.#marks.filter((mark) => mark.at <= end && mark.stop >= at);
+      const signature = `${at} ${end === stop} ${JSON.stringify(marks)} ${chars}`;
       let node = this.#blocks.get(at);
       if (node?.signature !== signature) {
-        const fresh = block(part, at, marked, error, repairs, end === stop);
+        const fresh = block(part, at, marks, end === stop);
         fresh.signature = signature;
         if (node === next && next !== null) next = node.nextSibling;
         node?.remove();
@@ -108,6 +138,24 @@ export class TextPanel {
     this.#errorShown = error;
     const mark = this.scroller.querySelector("mark.error") ?? this.caret;
     this.#scrollTo(mark.offsetTop - this.scroller.clientHeight / 2);
+  }
+
+  #scrollToMark(selector) {
+    const mark = this.scroller.querySelector(selector);
+    if (mark === null) return false;
+    this.isFollowing = false;
+    this.#from = this.#shown.start;
+    this.#scrollTo(mark.offsetTop - this.scroller.clientHeight / 3);
+    return true;
+  }
+
+  #scrollToPlace(at) {
+    const { start, stop } = this.#shown;
+    if (at < start || at >= stop) return false;
+    const wanted = this.scroller.querySelector(`mark[data-found="${at}"]`);
+    for (const mark of this.scroller.querySelectorAll("mark.found")) mark.classList.toggle("current", mark === wanted);
+    if (wanted !== null) this.#scrollTo(wanted.offsetTop - this.scroller.clientHeight / 3);
+    return true;
   }
 
   #anchor() {
@@ -153,45 +201,46 @@ export class TextPanel {
   }
 }
 
-function block(part, at, marked, error, repairs, isEnd) {
+/** What is marked in the text: places with a class and maybe a title. */
+function marksOf(text, chosen, needle) {
+  const marks = [];
+  if (text.new_from < text.length) marks.push({ at: text.new_from, stop: text.length, name: "new" });
+  if (text.error_at !== null) marks.push({ at: text.error_at, stop: text.error_at + 1, name: "error" });
+  for (const { at, length, text: title } of text.flaws) marks.push({ at, stop: at + Math.max(length, 1), name: "flaw", title });
+  for (const at of text.found) marks.push({ at, stop: at + needle.length, name: "found" });
+  if (chosen !== null && chosen.at !== null) marks.push({ at: chosen.at, stop: chosen.stop, name: "chosen" });
+  for (const { at, length, is_guess: isGuess, text: words } of text.repairs) {
+    const level = isGuess ? "guess" : "spelling";
+    marks.push({ at, stop: at + length, name: `repair ${level}${length ? "" : " put-in"}`, title: `${level}: ${words}` });
+  }
+  return marks;
+}
+
+// A block is cut where a mark begins or ends. A mark without characters is something that was put in there.
+function block(part, at, marks, isEnd) {
+  const end = at + part.length;
   const node = element("span", "block");
-  const write = (parent, start, stop) => {
-    if (start >= stop) return;
-    const piece = part.slice(start - at, stop - at);
+  const cuts = new Set([at, end]);
+  for (const { at: from, stop } of marks) for (const cut of [from, stop]) if (cut > at && cut < end) cuts.add(cut);
+  const places = [...cuts].sort((one, two) => one - two);
+  for (const [index, from] of places.entries()) {
+    for (const mark of marks)
+      if (mark.at === mark.stop && mark.at === from && (from < end || isEnd)) append(node, [mark]);
+    const to = places[index + 1];
+    if (to === undefined) break;
+    const piece = part.slice(from - at, to - at);
+    const inside = marks.filter((mark) => mark.at < mark.stop && mark.at <= from && mark.stop >= to);
+    const parent = inside.length ? append(node, inside) : node;
     appendVisible(parent, typeof piece === "string" ? piece : piece.join(""), { lines: true });
-  };
-  // A repair marks the characters that stood there. If something was put in, the mark is empty.
-  const put = (start, stop, tag, className) => {
-    if (start >= stop) return;
-    const parent = tag ? node.appendChild(element(tag, className)) : node;
-    let from = start;
-    for (const { at: place, length, is_guess, text } of repairs) {
-      const end = Math.min(place + length, stop);
-      if (place >= stop || (length ? end <= from : place < start)) continue;
-      const begin = Math.max(place, from);
-      write(parent, from, begin);
-      const mark = parent.appendChild(repairMark(is_guess, length, text));
-      write(mark, begin, Math.max(end, begin));
-      from = Math.max(end, begin);
-    }
-    write(parent, from, stop);
-  };
-  const run = (start, stop, tag, className) => {
-    if (error < start || error >= stop) return put(start, stop, tag, className);
-    put(start, error, tag, className);
-    put(error, error + 1, "mark", "error");
-    put(error + 1, stop, tag, className);
-  };
-  run(at, marked, "", "");
-  run(marked, at + part.length, "mark", "new");
-  for (const { at: place, length, is_guess, text } of repairs)
-    if (!length && isEnd && place === at + part.length) node.append(repairMark(is_guess, length, text));
+  }
   return node;
 }
 
-function repairMark(isGuess, length, text) {
-  const level = isGuess ? "guess" : "spelling";
-  const mark = element("mark", `repair ${level}${length ? "" : " put-in"}`);
-  mark.title = `${level}: ${text}`;
+function append(node, marks) {
+  const mark = node.appendChild(element("mark", marks.map(({ name }) => name).join(" ")));
+  const titles = marks.map(({ title }) => title).filter(Boolean);
+  if (titles.length) mark.title = titles.join("; ");
+  const found = marks.find(({ name }) => name === "found");
+  if (found !== undefined) mark.dataset.found = String(found.at);
   return mark;
 }

@@ -11,7 +11,6 @@ export class TracksField {
   constructor({ changed }) {
     this.select = byId("track");
     this.select.addEventListener("change", () => {
-      this.#chosen = this.select.value;
       changed();
     });
   }

@@ -1,16 +1,19 @@
 // The controls of time, and what they show.
 
-import { byId, number, seconds, setAttribute, setText } from "./dom.js";
+import { byId, element, number, seconds, setAttribute, setText } from "./dom.js";
 import { Player } from "./player.js";
 
 const BUTTONS = {
   "to-start": "start", "to-previous": "previous", back: "back", play: "toggle", forth: "forth", "to-next": "next", "to-end": "end",
 };
 
+const STEPS = { snapshots: "snapshot", comparison: "moment" };
+
 export class Transport {
   #view = null;
   #document = null;
   #isScrubbing = false;
+  #marks = "";
   #wanted = null; // the step that was asked for and is not shown yet
   isAtEnd = true; // whether the end is what is looked at, so that what comes is followed
 
@@ -42,8 +45,8 @@ export class Transport {
   }
 
   get place() {
-    const { last = 0, duration = 0, is_finished: isFinished = false } = this.#document ?? {};
-    return { step: this.#view?.step ?? 0, time: this.#view?.time ?? 0, last, duration, isFinished };
+    const { last = 0, duration = 0, is_finished: isFinished = false, is_timed: isTimed = true } = this.#document ?? {};
+    return { step: this.#view?.step ?? 0, time: this.#view?.time ?? 0, last, duration, isFinished, isTimed };
   }
 
   go(step) {
@@ -87,6 +90,15 @@ export class Transport {
     if (this.#view !== null) this.go(this.#view.next_completion ?? this.place.last);
   }
 
+  /** Show the stream as it came, from its start. */
+  playFromStart() {
+    this.player.pause();
+    this.#view = null;
+    this.isAtEnd = false;
+    this.ask({ step: 0 });
+    this.toggle();
+  }
+
   toggle() {
     if (!this.player.isPlaying) this.moved(true);
     this.#wanted = null;
@@ -122,12 +134,12 @@ export class Transport {
     // A user who asked for the end stays there: while the stream grows, the view may be older than its end.
     if (view.step >= this.place.last) this.isAtEnd = true;
     else if (this.player.isPlaying) this.isAtEnd = false;
-    if (!this.player.isPlaying || this.player.speed === Infinity) this.player.moved(view.time);
+    if (!this.player.isPlaying || this.player.speed === Infinity) this.player.moved(view.time, view.step);
     this.#show();
   }
 
   #show() {
-    const { step, time, last, duration, isFinished } = this.place;
+    const { step, time, last, duration, isFinished, isTimed } = this.place;
     const isPlaying = this.player.isPlaying;
     const play = byId("play");
     play.classList.toggle("is-playing", isPlaying);
@@ -140,10 +152,28 @@ export class Transport {
     if (!this.#isScrubbing && Number(this.scrub.value) !== step) this.scrub.value = String(step);
     this.scrub.style.setProperty("--share", last ? `${(step / last) * 100}%` : "0%");
     const more = isFinished ? "" : "+";
-    const words = hasSession ? `${this.#document.kind === "snapshots" ? "snapshot" : "fragment"} ${number(step)} / ${number(last)}${more}` : "";
-    const clock = hasSession ? `${seconds(time)} / ${seconds(duration)}` : "";
+    const words = hasSession ? `${STEPS[this.#document.kind] ?? "fragment"} ${number(step)} / ${number(last)}${more}` : "";
+    const clock = !hasSession
+      ? ""
+      : isTimed
+        ? `${seconds(time)} / ${seconds(duration)}`
+        : `${number(this.#view?.characters ?? 0)} / ${number(this.#document.characters)} ch`;
     setText(byId("where"), words && `${words}   ${clock}`);
-    byId("where").title = this.#document?.is_timed === false ? "The input has no times: steps come at a steady rate." : "";
     setAttribute(this.scrub, "aria-valuetext", `${words}, ${clock}`);
+    this.#showMarks();
+  }
+
+  // Where something is wrong.
+  #showMarks() {
+    const { last = 0, flaws = [] } = this.#document ?? {};
+    const shown = `${last} ${flaws.map(({ step }) => step)}`;
+    if (shown === this.#marks) return;
+    this.#marks = shown;
+    const marks = flaws.map(({ step }) => {
+      const mark = element("i");
+      mark.style.setProperty("left", `${last ? (step / last) * 100 : 0}%`);
+      return mark;
+    });
+    byId("line-marks").replaceChildren(...marks);
   }
 }

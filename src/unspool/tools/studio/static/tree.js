@@ -1,6 +1,6 @@
 // The value as a tree. The rows are the server's; here is only which of them are in the window, folded, or chosen.
 
-import { byId, element, number, setAttribute, setText } from "./dom.js";
+import { byId, element, number, seconds, setAttribute, setText } from "./dom.js";
 import { canonical, outer } from "./paths.js";
 import { RowList } from "./rowlist.js";
 import { setVisible } from "./visible.js";
@@ -18,7 +18,8 @@ export class TreePanel {
   #rows = [];
   #isFiltered = false;
   #active = -1;
-  #error = null;
+  #flaws = new Map(); // by the path of the row that shows them
+  #place = seconds; // when a value was complete, in words
   #wanted = 0;
 
   /** `need()` asks for a view; `choose(path)` and `followed(is)` are callbacks. */
@@ -48,7 +49,7 @@ export class TreePanel {
     this.folded.clear();
     this.#rows = [];
     this.#active = -1;
-    this.#error = null;
+    this.#flaws.clear();
     this.chosen = null;
     this.list.setTotal(0);
     this.#mark();
@@ -65,15 +66,23 @@ export class TreePanel {
     this.followed(is);
   }
 
-  show({ tree, error }, isFiltered) {
+  show({ tree, track, error, flaws }, isFiltered, { is_timed: isTimed }) {
     this.#start = tree.start;
     this.#rows = tree.rows;
     this.#isFiltered = isFiltered;
-    this.#error = error === null ? null : this.#nearest(error.path);
+    this.#place = isTimed ? seconds : (value) => `${number(value)} ch`;
+    this.#flaws.clear();
+    if (error !== null) this.#blame(error.path, error.text);
+    for (const flaw of flaws) if (flaw.track === track && flaw.kind === "type") this.#blame(flaw.path, flaw.text);
     this.list.setTotal(tree.total);
     this.#active = Math.min(this.#active, tree.total - 1);
     if (this.isFollowing && !isFiltered) this.list.toEnd();
     this.#mark();
+  }
+
+  #blame(path, words) {
+    const place = this.#nearest(path);
+    if (place !== null && !this.#flaws.has(place)) this.#flaws.set(place, words);
   }
 
   // An error may be where no node is yet: then it is shown at the innermost one around it.
@@ -108,7 +117,7 @@ export class TreePanel {
       return;
     }
     const isChosen = this.chosen === row.path;
-    const isWrong = this.#error === row.path;
+    const isWrong = this.#flaws.has(row.path);
     const classes = ["row", `is-${row.kind}`];
     if (row.is_open) classes.push("open");
     if (row.mark) classes.push(row.mark);
@@ -134,8 +143,10 @@ export class TreePanel {
     setVisible(parts.key, this.#isFiltered ? row.path : row.label);
     parts.key.classList.toggle("is-index", typeof row.key === "number");
     this.#fillValue(row, parts, isContainer);
-    setText(parts.tag, isWrong ? "error" : row.repair || (row.is_open ? "open" : `#${row.id}`));
-    node.title = "";
+    const done = row.complete === null ? "" : this.#place(row.complete);
+    setText(parts.tag, isWrong ? "error" : row.repair || (row.is_open ? "open" : done));
+    parts.tag.title = done && !isWrong && !row.repair ? `complete at ${done}` : "";
+    node.title = this.#flaws.get(row.path) ?? "";
   }
 
   #fillValue(row, { head, tail }, isContainer) {

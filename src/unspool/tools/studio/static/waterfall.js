@@ -1,18 +1,29 @@
 // When did each field become usable? A bar for each: thin until it is first seen, light while it grows, solid where it
-// is complete; and a line for now, behind which everything is still to come.
+// is complete; and a line for now, behind which everything is still to come. Errors are marked where they are.
 
-import { byId, bytes, element, number, seconds, setAttribute, setText } from "./dom.js";
+import { describe, fillBar, isContainer } from "./bar.js";
+import { byId, element, number, setAttribute, setText } from "./dom.js";
+import { canonical, outer } from "./paths.js";
 import { RowList } from "./rowlist.js";
 import { hideTip, showTip } from "./tip.js";
-import { setVisible, visible } from "./visible.js";
 
 const LANE = 0.58; // of the width is for the bars
 const CHARACTER = 7; // px
+const MORE = 100; // items that are shown with a click on the folded ones
 
 const percent = (share) => `${Math.max(0, Math.min(1, share)) * 100}%`;
+const keyOf = (bar) => `${bar.track} ${bar.path}`;
 
 export class WaterfallPanel {
-  #bars = [];
+  #all = []; // the bars of the server
+  #bars = []; // those that are not inside a folded one
+  #folded = new Set();
+  #unfolded = new Map(); // arrays by track and id, with the number of items that are shown
+  #flaws = [];
+  #wrong = new Map(); // the flaws of a bar
+  #known = null; // the layout of the session document
+  #asked = 0;
+  #isFiltered = false;
   #axis = { unit: "seconds", total: 0, ticks: [] };
   #step = 0;
   #leftOut = 0;
@@ -21,13 +32,14 @@ export class WaterfallPanel {
   chosen = null; // {track, path}
   isFollowing = true; // until someone scrolls
 
-  /** `jump(bar)` is called for a clicked bar. */
-  constructor({ jump }) {
+  /** `jump(bar)` is called for a clicked bar; `ask(unfolded)` resolves to the layout with a filter or unfolded arrays. */
+  constructor({ jump, ask }) {
     this.jump = jump;
+    this.ask = ask;
     this.scroller = byId("waterfall");
     this.list = new RowList(this.scroller, {
       fill: (index, node) => this.#fill(index, node),
-      key: (index) => `${this.#bars[index].track} ${this.#bars[index].path} ${this.#bars[index].folded} ${index}`,
+      key: (index) => `${keyOf(this.#bars[index])} ${this.#bars[index].folded} ${index}`,
       scrolled: () => (this.isFollowing = false),
       shown: () => this.#align(),
     });
@@ -45,16 +57,90 @@ export class WaterfallPanel {
     this.scroller.addEventListener("focus", () => this.#showActive());
   }
 
-  /** The waterfall of the session document. */
-  setLayout({ axis, bars, left_out }) {
-    this.#bars = bars;
+  /** The waterfall and the flaws of the session document. */
+  setLayout(layout, flaws) {
+    this.#known = layout;
+    this.#flaws = flaws;
+    if (!this.#isFiltered && !this.#unfolded.size) this.#lay(layout);
+  }
+
+  /** The filter is another one, or there is more to be filtered. */
+  async refresh(filter) {
+    this.#isFiltered = filter !== "";
+    this.#asked += 1;
+    const asked = this.#asked;
+    if (!this.#isFiltered && !this.#unfolded.size) {
+      if (this.#known !== null) this.#lay(this.#known);
+      return;
+    }
+    const unfolded = [...this.#unfolded.values()];
+    try {
+      const layout = await this.ask(unfolded.length ? JSON.stringify(unfolded) : "");
+      if (asked === this.#asked) this.#lay(layout);
+    } catch {
+      // the view of the same step says what is wrong
+    }
+  }
+
+  #lay({ axis, bars, left_out }) {
+    this.#all = bars;
     this.#axis = axis;
-    this.#version += 1;
     this.#leftOut = left_out;
-    this.#showFact();
     this.#drawAxis();
-    this.list.setTotal(bars.length);
+    this.#arrange();
+    if (this.isFollowing) this.#revealNow();
+  }
+
+  // Bars inside a folded one are left out, and each flaw goes to the innermost bar around it.
+  #arrange() {
+    let inside = Infinity;
+    this.#bars = this.#all.filter((bar) => {
+      if (bar.depth > inside) return false;
+      inside = this.#folded.has(keyOf(bar)) ? bar.depth : Infinity;
+      return true;
+    });
+    this.#version += 1;
+    this.#blame();
+    this.#showFact();
+    this.list.setTotal(this.#bars.length);
     this.list.paint();
+  }
+
+  #blame() {
+    this.#wrong.clear();
+    if (!this.#flaws.length) return;
+    const places = new Map();
+    for (const bar of this.#bars) if (bar.folded <= 1) places.set(`${bar.track} ${bar.path && canonical(bar.path)}`, bar);
+    for (const flaw of this.#flaws) {
+      const around = flaw.path === null ? [] : outer(flaw.path);
+      const found = around.map((path) => places.get(`${flaw.track} ${path}`)).filter(Boolean);
+      const bar = found.sort((one, two) => two.depth - one.depth)[0] ?? places.get(`${flaw.track} `) ?? this.#bars[0];
+      if (bar === undefined) continue;
+      this.#wrong.set(bar, [...(this.#wrong.get(bar) ?? []), flaw]);
+    }
+  }
+
+  #fold(bar, is) {
+    if (is) this.#folded.add(keyOf(bar));
+    else this.#folded.delete(keyOf(bar));
+    this.#arrange();
+  }
+
+  #unfold(bar) {
+    const key = `${bar.track} ${bar.id}`;
+    const [, , before] = this.#unfolded.get(key) ?? [bar.track, bar.id, this.#shownOf(bar)];
+    this.#unfolded.set(key, [bar.track, bar.id, before + MORE]);
+    this.isFollowing = false;
+    this.refresh(this.#isFiltered ? "on" : "");
+  }
+
+  // The number of items before the folded ones.
+  #shownOf(bar) {
+    const end = this.#bars.indexOf(bar);
+    let count = 0;
+    for (let index = end - 1; index >= 0 && this.#bars[index].depth >= bar.depth; index -= 1)
+      if (this.#bars[index].depth === bar.depth) count += 1;
+    return count;
   }
 
   /** Where now is: at this step, which stands on the axis where its time or its number of characters is. */
@@ -67,10 +153,10 @@ export class WaterfallPanel {
   }
 
   #showFact() {
-    const complete = this.#bars.filter((bar) => bar.complete_step !== null && bar.complete_step <= this.#step).length;
-    const more = this.#leftOut ? `, ${number(this.#leftOut)} more not shown` : "";
-    const words = `${number(complete)} of ${number(this.#bars.length)} complete${more}`;
-    setText(byId("waterfall-fact"), this.#bars.length ? words : "");
+    const complete = this.#all.filter((bar) => bar.complete_step !== null && bar.complete_step <= this.#step).length;
+    const words = `${number(complete)} of ${number(this.#all.length)} complete`;
+    setText(byId("waterfall-fact"), this.#all.length ? words : this.#isFiltered ? "nothing matches" : "");
+    byId("waterfall-fact").title = this.#leftOut ? `${number(this.#leftOut)} more are folded away` : "";
   }
 
   // The last row that has begun is where things happen.
@@ -118,54 +204,32 @@ export class WaterfallPanel {
 
   #fill(index, node) {
     const bar = this.#bars[index];
-    if (node.parts === undefined) build(node);
     node.index = index;
     node.id = `bar-${index}`;
+    const flaws = this.#wrong.get(bar) ?? [];
     const isComplete = bar.complete_step !== null && bar.complete_step <= this.#step;
     const stage = isComplete ? "complete" : bar.first_step <= this.#step ? "growing" : "later";
     const isChosen = this.chosen !== null && this.chosen.track === bar.track && this.chosen.path === bar.path;
-    const className = `row ${stage}${isChosen ? " chosen" : ""}${index === this.#active ? " active" : ""}`;
+    const isWrong = flaws.some(({ step }) => step <= this.#step);
+    const marks = `${isChosen ? " chosen" : ""}${index === this.#active ? " active" : ""}${isWrong ? " wrong" : ""}`;
+    const className = `row ${stage}${marks}`;
     if (node.className !== className) node.className = className;
     setAttribute(node, "aria-selected", isChosen);
     if (node.bar === bar && node.version === this.#version) return;
     node.bar = bar;
     node.version = this.#version;
-    const { label, wait, grow, done } = node.parts;
-    setVisible(label, bar.label);
-    label.style.setProperty("padding-inline-start", `${8 + Math.min(bar.depth, 10) * 8}px`);
-    label.classList.toggle("is-folded", bar.folded > 1);
-    const total = this.#axis.total || 1;
-    const end = bar.complete ?? this.#axis.total;
-    wait.style.setProperty("width", percent(bar.first / total));
-    grow.style.setProperty("left", percent(bar.first / total));
-    grow.style.setProperty("width", percent((end - bar.first) / total));
-    grow.hidden = end <= bar.first;
-    grow.classList.toggle("unfinished", bar.complete === null);
-    done.style.setProperty("left", percent(end / total));
-    done.hidden = bar.complete === null;
-    node.setAttribute("role", "option");
     setAttribute(node, "aria-posinset", index + 1);
     setAttribute(node, "aria-setsize", this.#bars.length);
-    node.setAttribute("aria-label", this.facts(bar).map(([name, value]) => `${name} ${value}`).join(", "));
+    fillBar(node, bar, this.#axis, flaws, this.#folded.has(keyOf(bar)));
   }
 
-  /** The facts about a bar: names and values. */
-  facts(bar) {
-    const spelled = this.isInSeconds ? seconds : (value) => `${number(value)} ch`;
-    const facts = [["", visible(bar.path || bar.label) + (bar.folded > 1 ? ` and ${bar.folded - 1} after it` : "")]];
-    facts.push(["first seen", `${spelled(bar.first)}, step ${number(bar.first_step)}`]);
-    if (bar.complete === null) facts.push(["complete", "not yet"]);
-    else {
-      facts.push(["complete", `${spelled(bar.complete)}, step ${number(bar.complete_step)}`]);
-      facts.push(["took", spelled(bar.complete - bar.first)]);
-    }
-    facts.push(["size", `${bytes(bar.size)}, ${(bar.share * 100).toFixed(1)} % of the text`]);
-    return facts;
+  #facts(bar) {
+    return describe(bar, this.#axis, this.#wrong.get(bar) ?? []);
   }
 
   #onHover(event) {
     const node = event.target.closest(".row");
-    if (node?.bar && event.pointerType !== "touch") showTip(this.facts(node.bar), event.clientX, event.clientY);
+    if (node?.bar && event.pointerType !== "touch") showTip(this.#facts(node.bar), event.clientX, event.clientY);
     else hideTip();
   }
 
@@ -173,14 +237,20 @@ export class WaterfallPanel {
     const node = this.#active >= 0 ? this.list.element(this.#active) : null;
     if (node === null) return;
     const place = node.getBoundingClientRect();
-    showTip(this.facts(node.bar), place.left + place.width * 0.4, place.bottom);
+    showTip(this.#facts(node.bar), place.left + place.width * 0.4, place.bottom);
   }
 
   #onClick(event) {
     const node = event.target.closest(".row");
     if (!node?.bar) return;
     this.#active = node.index;
-    this.jump(node.bar);
+    this.#act(node.bar, event.target.closest(".fold") !== null);
+  }
+
+  #act(bar, isFold) {
+    if (bar.folded > 1) this.#unfold(bar);
+    else if (isFold && isContainer(bar)) this.#fold(bar, !this.#folded.has(keyOf(bar)));
+    else this.jump(bar);
   }
 
   #onKey(event) {
@@ -192,7 +262,10 @@ export class WaterfallPanel {
       this.list.paint();
       setAttribute(this.scroller, "aria-activedescendant", `bar-${this.#active}`);
       this.#showActive();
-    } else if (event.key === "Enter" && this.#active >= 0) this.jump(this.#bars[this.#active]);
+    } else if (this.#active < 0) return;
+    else if (event.key === "Enter") this.#act(this.#bars[this.#active], false);
+    else if (event.key === "ArrowLeft") this.#fold(this.#bars[this.#active], true);
+    else if (event.key === "ArrowRight") this.#fold(this.#bars[this.#active], false);
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -203,13 +276,11 @@ export class WaterfallPanel {
     setAttribute(this.scroller, "aria-activedescendant", null);
     this.isFollowing = true;
     this.chosen = null;
-    this.setLayout({ axis: { unit: "seconds", total: 0, ticks: [] }, bars: [], left_out: 0 });
+    this.#folded.clear();
+    this.#unfolded.clear();
+    this.#asked += 1;
+    this.#known = null;
+    this.#flaws = [];
+    this.#lay({ axis: { unit: "seconds", total: 0, ticks: [] }, bars: [], left_out: 0 });
   }
-}
-
-function build(node) {
-  const parts = { label: element("span", "label mono") };
-  for (const name of ["wait", "grow", "done"]) parts[name] = element("i", name);
-  node.append(parts.label, element("span", "lane", parts.wait, parts.grow, parts.done));
-  node.parts = parts;
 }

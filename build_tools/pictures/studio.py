@@ -1,0 +1,140 @@
+"""Screenshots of the studio, from the real page in Chromium: ``python -m build_tools.pictures.studio``.
+
+A file beside them has the hash of everything they show, so that a test can say when they are out of date without a
+browser.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+import time
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+__all__ = ["FOLDER", "HASH", "SHOTS", "fingerprint", "is_current", "write"]
+
+ROOT: Final = Path(__file__).parents[2]
+FOLDER: Final = ROOT / "docs" / "pictures"
+HASH: Final = "studio.sha256"
+SHOWN: Final = (
+    "src/unspool/tools/studio/static/*",
+    "src/unspool/tools/viewer/samples/*",
+    "build_tools/pictures/studio.py",
+)
+PATIENCE: Final = 30.0  # seconds
+WAIT: Final = """async ([selector, value]) => {
+  const end = performance.now() + 20000;
+  const text = () => document.querySelector(selector)?.textContent ?? "";
+  while (!text().includes(value)) {
+    if (performance.now() > end) throw new Error(`waited in vain for ${value} in ${selector}`);
+    await new Promise((done) => setTimeout(done, 20));
+  }
+}"""
+SCRUB: Final = """share => {
+  const scrub = document.querySelector("#scrub");
+  scrub.value = Math.round(scrub.max * share);
+  for (const name of ["input", "change"]) scrub.dispatchEvent(new Event(name));
+}"""
+
+
+class Shot(NamedTuple):
+    """One picture: the sample, how far it has come, the window, and what to do before it is taken."""
+
+    name: str
+    sample: str
+    share: float
+    size: tuple[int, int]
+    scheme: Literal["light", "dark"]
+    keys: tuple[str, ...] = ()
+    compare: str | None = None
+
+
+SHOTS: Final = (
+    Shot("studio-light.png", "trip", 0.6, (1280, 800), "light"),
+    Shot("studio-dark.png", "trip", 0.6, (1280, 800), "dark"),
+    Shot("studio-phone.png", "trip", 0.6, (390, 844), "light"),
+    Shot("studio-compare-light.png", "unordered-a", 0.6, (1280, 720), "light", compare="unordered-b"),
+    Shot("studio-compare-dark.png", "unordered-a", 0.6, (1280, 720), "dark", compare="unordered-b"),
+    Shot("studio-error-light.png", "cut-off", 1.0, (1280, 720), "light", keys=("6",)),
+    Shot("studio-message-light.png", "weather-tools", 0.8, (1280, 800), "light", keys=("2",)),
+    Shot("studio-welcome-light.png", "", 0.0, (1280, 800), "light"),
+)
+
+
+def write(folder: Path = FOLDER) -> None:
+    """Take all pictures. Needs playwright, Chromium and the packages of the studio."""
+    from playwright.sync_api import sync_playwright
+
+    from unspool.tools.studio.server import StudioServer
+
+    folder.mkdir(parents=True, exist_ok=True)
+    server = StudioServer()
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        end = time.monotonic() + PATIENCE
+        while not server.started:
+            if time.monotonic() > end:
+                raise TimeoutError("the studio does not start")
+            time.sleep(0.02)
+        named = os.environ.get("UNSPOOL_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=named, args=["--no-sandbox", "--disable-gpu"])
+            for shot in SHOTS:
+                context = browser.new_context(
+                    viewport={"width": shot.size[0], "height": shot.size[1]},
+                    color_scheme=shot.scheme,
+                    reduced_motion="reduce",
+                )
+                page = context.new_page()
+                page.goto(server.url)
+                _take(page, shot, folder / shot.name)
+                for stream in page.locator("#streams .close").all()[::-1]:
+                    stream.click()
+                context.close()
+            browser.close()
+    finally:
+        server.should_exit = True
+        thread.join(PATIENCE)
+    (folder / HASH).write_text(fingerprint() + "\n", encoding="utf-8")
+
+
+def _take(page: Page, shot: Shot, file: Path) -> None:
+    page.evaluate(WAIT, ["#samples", "compare"])
+    if shot.sample:
+        page.select_option("#sample", shot.sample)
+        page.evaluate(WAIT, ["#where", "/"])
+        if shot.compare is not None:
+            page.select_option("#compare", f"sample {shot.compare}")
+            page.evaluate(WAIT, ["#where", "moment"])
+        page.evaluate(SCRUB, shot.share)
+        for key in shot.keys:
+            page.keyboard.press(key)
+        page.evaluate("document.activeElement.blur()")
+        page.wait_for_timeout(600)  # the last answers, and the rows in their places
+    page.screenshot(path=file)
+
+
+def fingerprint() -> str:
+    """Return the hash of the files that the pictures show."""
+    whole = sha256()
+    for pattern in SHOWN:
+        for file in sorted(ROOT.glob(pattern)):
+            whole.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    return whole.hexdigest()
+
+
+def is_current(folder: Path = FOLDER) -> bool:
+    """Whether the pictures show the page as it is."""
+    known = folder / HASH
+    return known.is_file() and known.read_text(encoding="utf-8").strip() == fingerprint()
+
+
+if __name__ == "__main__":
+    write()

@@ -1,0 +1,48 @@
+"""Work beside the event loop, with threads and without."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+
+pytest.importorskip("starlette")
+
+import importlib
+
+from unspool.tools.studio.requests import SessionOptions, query_of
+from unspool.tools.studio.sessions import Sessions
+from unspool.tools.studio.settings import Settings
+
+beside = importlib.import_module("unspool.tools.studio.aside")
+pytestmark = pytest.mark.either
+
+
+@pytest.mark.parametrize("has_threads", [True, False], ids=["threads", "no threads"])
+def test_aside_takes_a_thread_where_there_are_threads(monkeypatch: pytest.MonkeyPatch, has_threads: bool) -> None:
+    """The work runs in another thread exactly where there are threads; results and errors are those of the work."""
+    monkeypatch.setattr(beside, "HAS_THREADS", has_threads)
+
+    async def both() -> bool:
+        with pytest.raises(ZeroDivisionError):
+            await beside.aside(lambda: 1 // 0)
+        thread: threading.Thread = await beside.aside(threading.current_thread)
+        return thread is threading.current_thread()
+
+    assert asyncio.run(both()) is not has_threads
+
+
+def test_sessions_work_without_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A session is loaded, viewed and dropped without a single thread."""
+    monkeypatch.setattr(beside, "HAS_THREADS", False)
+    monkeypatch.setattr(threading.Thread, "start", lambda _: pytest.fail("a thread was started"))
+
+    async def whole() -> str:
+        sessions = Sessions(Settings())
+        entry = await sessions.load("a text", b'{"title": "Fuji"}', SessionOptions())
+        view = entry.session.view(query_of({}))
+        assert await sessions.delete(entry.session.id)
+        return str(view["text"]["chars"])
+
+    assert asyncio.run(whole()) == '{"title": "Fuji"}'

@@ -1,0 +1,286 @@
+"""`iter_changes`: which paths of a typed value appear, grow and complete, and the patches for a client."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import pytest
+
+pytest.importorskip("pydantic")
+
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, RootModel, computed_field, model_serializer
+
+from tests.support.steps import steps
+from unspool import COMPILED, Options, OptionsError, UnspoolError
+from unspool.patch import apply
+from unspool.typed import Atomic, InvalidError, NotNull, WholeItems, aiter_changes, iter_changes, iter_partial
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+
+class Stop(BaseModel):
+    name: str
+    kind: Literal["walk", "ride"] = "walk"
+    hours: float | None = None
+
+
+class Trip(BaseModel):
+    title: str
+    stops: list[Stop] = []
+
+
+FRAGMENTS = ['{"title": "Por', 'to", "stops": [{"name": "Rib', 'eira", "kind": "ri', 'de"}', "]}"]
+
+
+def changes_of(type: Any, fragments: Any, **options: Any) -> list[list[tuple[str, str]]]:
+    """The kinds and paths of the changes of each fragment."""
+    return [[(one.kind, str(one.path)) for one in changes] for changes in iter_changes(type, fragments, **options)]
+
+
+def document_of(type: Any, fragments: Any, **options: Any) -> Any:
+    """The document that all patches build."""
+    document: Any = None
+    for changes in iter_changes(type, fragments, **options):
+        document = apply(document, json.loads(json.dumps(changes.patch)))
+    return document
+
+
+def test_each_fragment_says_what_appeared_grew_and_completed() -> None:
+    """A held-back literal appears when it is known, a default with its object, and a container completes last."""
+    assert changes_of(Trip, FRAGMENTS) == [
+        [("appeared", "$"), ("appeared", "$.title")],
+        [
+            *[("grew", "$.title"), ("completed", "$.title"), ("appeared", "$.stops"), ("appeared", "$.stops[0]")],
+            ("appeared", "$.stops[0].name"),
+        ],
+        [("grew", "$.stops[0].name"), ("completed", "$.stops[0].name")],
+        [
+            *[("appeared", "$.stops[0].kind"), ("appeared", "$.stops[0].hours")],
+            *[("completed", "$.stops[0].kind"), ("completed", "$.stops[0].hours"), ("completed", "$.stops[0]")],
+        ],
+        [("completed", "$.stops"), ("completed", "$")],
+    ]
+
+
+def test_the_patches_of_each_fragment() -> None:
+    """Text that grows is appended, and everything else is added once."""
+    patches = [changes.patch for changes in iter_changes(Trip, FRAGMENTS)]
+    assert patches == [
+        [{"op": "add", "path": "", "value": {"title": "Por"}}],
+        [
+            {"op": "append", "path": "/title", "value": "to"},
+            {"op": "add", "path": "/stops", "value": [{"name": "Rib"}]},
+        ],
+        [{"op": "append", "path": "/stops/0/name", "value": "eira"}],
+        [
+            {"op": "add", "path": "/stops/0/kind", "value": "ride"},
+            {"op": "add", "path": "/stops/0/hours", "value": None},
+        ],
+        [],
+    ]
+
+
+def test_changes_have_the_value_and_the_added_text() -> None:
+    """`value`, `partial` and `is_complete` are those of `iter_partial`; `text` is the text that was added."""
+    partials = list(iter_partial(Trip, FRAGMENTS))
+    steps = list(iter_changes(Trip, FRAGMENTS))
+    assert [one.value for one in steps] == [one.value for one in partials]
+    assert [one.is_complete for one in steps] == [False, False, False, False, True]
+    assert [one.text for one in steps[1]] == ["to", "", "", "", ""]
+    assert steps[1].paths("appeared") == [("stops",), ("stops", 0), ("stops", 0, "name")]
+    assert len(steps[0]) == 2
+    assert repr(steps[0]).startswith("Changes([ValueChange(kind='appeared'")
+
+
+def test_an_async_source_gives_the_same() -> None:
+    """`aiter_changes` yields what `iter_changes` yields."""
+
+    async def source() -> AsyncIterator[str]:
+        for fragment in FRAGMENTS:
+            yield fragment
+
+    async def collected() -> list[Any]:
+        return [changes.patch async for changes in aiter_changes(Trip, source())]
+
+    assert asyncio.run(collected()) == [changes.patch for changes in iter_changes(Trip, FRAGMENTS)]
+
+
+def test_markers_are_respected() -> None:
+    """Atomic values appear whole, NotNull holds the object back, and WholeItems shows complete items only."""
+
+    class Place(BaseModel):
+        name: Annotated[str, Atomic]
+        order: Annotated[int, NotNull]
+
+    class Route(BaseModel):
+        places: list[Place]
+        notes: Annotated[list[str], WholeItems]
+
+    fragments = ['{"places": [{"name": "Pin', 'hão"', ', "order": 1', '}], "notes": ["Sit", "Br', 'ing"]}']
+    assert [changes.patch for changes in iter_changes(Route, fragments)] == [
+        [{"op": "add", "path": "", "value": {"places": []}}],
+        [
+            {"op": "add", "path": "/places/0", "value": {"name": "Pinhão", "order": 1}},
+            {"op": "add", "path": "/notes", "value": ["Sit"]},
+        ],
+        [{"op": "add", "path": "/notes/1", "value": "Bring"}],
+    ]
+
+
+def test_aliases_extras_roots_and_computed_fields() -> None:
+    """In the end the document is what the model dumps, with aliases."""
+
+    class Tags(RootModel[dict[int, list[str]]]):
+        pass
+
+    class Note(BaseModel):
+        model_config = ConfigDict(extra="allow")
+        text: str = Field(alias="theText")
+        secret: str = Field("", exclude=True)
+        tags: Tags
+
+        @computed_field  # type: ignore[prop-decorator]
+        @property
+        def size(self) -> int:
+            return len(self.text)
+
+    text = '{"theText": "abc", "secret": "s", "more": {"a": [1, {"b": "x"}]}, "tags": {"1": ["a", "b"], "2": []}}'
+    for size in (1, 7, 1000):
+        fragments = [text[at : at + size] for at in range(0, len(text), size)]
+        assert document_of(Note, fragments) == json.loads(Note.model_validate_json(text).model_dump_json(by_alias=True))
+        assert "secret" not in str(changes_of(Note, fragments))
+
+
+def test_values_with_serializers_appear_when_they_are_complete() -> None:
+    """A serializer of the user's runs for complete values only."""
+    seen: list[str] = []
+
+    def shout(text: str) -> str:
+        seen.append(text)
+        return text.upper()
+
+    class Whole(BaseModel):
+        word: str
+
+        @model_serializer
+        def write(self) -> str:
+            return f"<{self.word}>"
+
+    class Note(BaseModel):
+        loud: Annotated[str, PlainSerializer(shout)]
+        words: list[Whole]
+
+    text = '{"loud": "abc", "words": [{"word": "x"}, {"word": "y"}]}'
+    assert document_of(Note, list(text)) == {"loud": "ABC", "words": ["<x>", "<y>"]}
+    assert set(seen) == {"abc"}
+
+
+def test_a_value_that_cannot_be_written_names_its_path() -> None:
+    """A serializer that fails ends the iteration with an error that says where."""
+
+    def fail(_: str) -> str:
+        raise KeyError("lost")
+
+    class Note(BaseModel):
+        text: Annotated[str, PlainSerializer(fail)]
+
+    with pytest.raises(UnspoolError, match=r"^\$.*: the value cannot be written as JSON: .*lost"):
+        changes_of(Note, ['{"text": "a"}'])
+
+
+def test_invalid_parts() -> None:
+    """An error is raised as by `iter_partial`. If it is ignored, invalid parts are left out and never complete."""
+    text = '{"title": "x", "stops": [{"name": "a", "kind": "fly"}, {"name": "b"}]}'
+    with pytest.raises(InvalidError):
+        changes_of(Trip, list(text))
+    stream = [one for changes in changes_of(Trip, list(text), on_invalid="ignore") for one in changes]
+    completed = [path for kind, path in stream if kind == "completed"]
+    assert "$.stops[1]" in completed
+    assert not {"$", "$.stops", "$.stops[0]", "$.stops[0].kind"} & {*completed}
+
+
+def test_documents_that_are_too_deep_are_refused() -> None:
+    """Deeper values cannot be written, so the limit must be set."""
+    with pytest.raises(OptionsError, match="max_depth must be at most 200"):
+        iter_changes(Trip, [], Options(max_depth=None))
+
+
+def many_items(n: int) -> tuple[Any, str]:
+    return list[Stop], json.dumps([{"name": "a", "hours": 1}] * n)
+
+
+def many_extras(n: int) -> tuple[Any, str]:
+    class Open(BaseModel):
+        model_config = ConfigDict(extra="allow")
+        name: str
+
+    return Open, json.dumps({"name": "x", **{f"k{at}": [at] for at in range(n)}})
+
+
+def tag_behind(n: int) -> tuple[Any, str]:
+    class One(BaseModel):
+        model_config = ConfigDict(extra="allow")
+        kind: Literal["one"]
+
+    class Two(BaseModel):
+        kind: Literal["two"]
+
+    return Annotated[One | Two, Field(discriminator="kind")], json.dumps(
+        {**{f"k{at}": at for at in range(n)}, "kind": "one", "after": [*range(n)]}
+    )
+
+
+def strings(n: int) -> tuple[Any, str]:
+    return set[str], json.dumps([str(at) for at in range(n)])
+
+
+def a_map(n: int) -> tuple[Any, str]:
+    return dict[str, Any], json.dumps({f"k{at}": {"a": [at, "x"]} for at in range(n)})
+
+
+def deep(n: int) -> tuple[Any, str]:
+    return DeepNode, '{"a": "x", "inner": ' * 60 + '{"a": "' + "y" * n + '"}' + "}" * 60
+
+
+class DeepNode(BaseModel):
+    a: str
+    inner: DeepNode | None = None
+
+
+@pytest.mark.skipif(COMPILED, reason="steps are counted in the plain sources only")
+@pytest.mark.parametrize("read", [iter_partial, iter_changes])
+@pytest.mark.parametrize("make", [many_items, many_extras, tag_behind, strings, a_map, deep])
+def test_law_13_twice_the_document_is_twice_the_work(read: Any, make: Callable[[int], tuple[Any, str]]) -> None:
+    """Shapes that grow: extras, a tag behind many keys, sets, lists of models, dicts of anything, and 60 levels."""
+
+    def count(n: int) -> int:
+        hint, text = make(n)
+        size = max(12, len(text) // 40)
+        fragments = [text[at : at + size] for at in range(0, len(text), size)]
+
+        def run() -> None:
+            for _ in read(hint, fragments):
+                pass
+
+        run()  # the shape, and the serializers, are made once
+        return steps(run)
+
+    assert count(80) <= 2.3 * count(40) + 1000
+
+
+@pytest.mark.skipif(COMPILED, reason="steps are counted in the plain sources only")
+def test_law_13_a_change_costs_what_changed() -> None:
+    """One more fragment costs the same behind 10 items and behind 300."""
+
+    def cost(n: int) -> int:
+        hint, text = many_items(n)
+        fragments = iter([text[:-1], ', {"name": "', "b", "c", "d"])
+        stream = iter_changes(hint, fragments)
+        next(stream)
+        next(stream)
+        return steps(lambda: [next(stream), next(stream)])
+
+    assert cost(300) <= cost(10) + 20
