@@ -194,8 +194,9 @@ def encoder_for(wire: str, name: str, created: int) -> Encoder:
     """Return the encoder of a wire. It depends on the stream alone: every process writes the same."""
     if wire not in ENCODED:
         raise OptionsError(f"wire must be 'patch' or one of {', '.join(map(repr, ENCODED))}")
-    target = "vercel-ui" if wire == HEALING else wire
-    return Encoder(target, id=name, created=created, thread_id=name, run_id=name)
+    if wire == HEALING:
+        return Encoder("vercel-ui", id=name, created=created, version=7)
+    return Encoder(wire, id=name, created=created, thread_id=name, run_id=name)
 
 
 @final
@@ -224,10 +225,7 @@ class EncoderWire:
             self.is_broken = True
             return self._frames(self._encoder.close())
         self._encoder = self._make()
-        chunks = self._encoder.prelude(state)
-        if self._heals:  # the page drops its parts of the step, and reads them again
-            chunks = [{"type": "reset-step"} if chunk["type"] == "start-step" else chunk for chunk in chunks]
-        return self._frames(chunks)
+        return self._frames(self._encoder.prelude(state, kept=self._heals))
 
     def resume(self, cursor: Cursor, state: Any) -> bytes:
         """Do the same as `snapshot`: these clients cannot resume."""
