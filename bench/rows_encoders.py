@@ -63,7 +63,7 @@ def _stream(pieces: Sequence[str]) -> bytes:
         "usage": {"input_tokens": 400, "output_tokens": 1},
     }
     events: list[dict[str, Any]] = [{"type": "message_start", "message": message}]
-    blocks = (
+    blocks: tuple[tuple[dict[str, Any], str, str], ...] = (
         ({"type": "text", "text": ""}, "text_delta", "text"),
         ({"type": "tool_use", "id": "toolu_7", "name": "plan", "input": {}}, "input_json_delta", "partial_json"),
     )
@@ -130,7 +130,10 @@ def _wrapped(effort: Effort) -> Measure:
 
     def begun() -> Iterator[Any]:
         client = handler(client=httpx.Client(transport=httpx.MockTransport(respond)))
-        tool = {"type": "function", "function": {"name": "plan", "parameters": {"type": "object", "properties": {}}}}
+        tool: dict[str, Any] = {
+            "type": "function",
+            "function": {"name": "plan", "parameters": {"type": "object", "properties": {}}},
+        }
         asked = [{"role": "user", "content": "Where?"}]
         found: Iterator[Any] = library.completion(
             model="anthropic/claude-sonnet-4-5",

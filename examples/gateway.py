@@ -80,7 +80,7 @@ def gateway(upstream: str | None, pause: float = 0.02) -> FastAPI:
             return shaped("openai-chat", 404, f"ask for one of {', '.join(TARGETS)}")
         body = await request.body()
         try:
-            asked = json.loads(body)
+            asked: Any = json.loads(body)
         except ValueError:
             return shaped(target, 400, "the request is not JSON")
         if not isinstance(asked, dict) or asked.get("stream") is not True:

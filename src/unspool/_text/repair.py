@@ -231,7 +231,9 @@ class Repairer:
             self._run(text, end, False, sink)
             return
         self._run(text, room, False, sink)
-        if not reader.is_over and not self.has_ended:
+        if self.has_ended:
+            return
+        if not reader.is_over:
             reader.skip(text[self._at :], sink)
             self._forget()
 

@@ -617,7 +617,7 @@ def load_deltas(data: object) -> list[Delta]:
 
 def _dump_delta(delta: Delta) -> object:
     kind = type(delta)
-    if kind is TextDelta and not delta.block and not delta.is_whole and delta.choice == 0:
+    if isinstance(delta, TextDelta) and not delta.block and not delta.is_whole and delta.choice == 0:
         return delta.text
     fields: list[object] = [CODES[kind]]
     size = 1

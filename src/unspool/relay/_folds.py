@@ -60,10 +60,15 @@ ITEM_COST: Final = 12
 class Recorder(Protocol[S]):
     """Takes what a source yields, and makes the items of the next entry out of it."""
 
-    state: S
-    """The state after everything that was taken."""
-    size: int
-    """The bytes of the items that wait for the next entry, roughly."""
+    @property
+    def state(self) -> S:
+        """The state after everything that was taken."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """The bytes of the items that wait for the next entry, roughly."""
+        ...
 
     def take(self, piece: Any) -> None:
         """Add one piece of the source to the state."""
@@ -135,7 +140,7 @@ def fold_of(content: Mapping[str, Any]) -> Fold[Any]:
     fold = known.get(str(content.get("fold")))
     check(fold is not None and isinstance(settings, dict), "unknown fold")
     try:
-        made = cast("type[Messages | JSONText | Document]", fold)._described(cast("dict[str, Any]", settings))
+        made = cast("type[Messages | JSONText[Any] | Document]", fold)._described(cast("dict[str, Any]", settings))
     except (OptionsError, TypeError, KeyError, ValueError) as error:
         raise StateError(f"invalid settings of a fold: {type(error).__name__}") from None
     check(made.describe() == settings, "unknown settings of a fold")

@@ -305,7 +305,7 @@ class RedisLog:
                     return answers
                 if not _is_passing(failure):
                     raise LogError(name) from failure
-            except (*_failures(), OSError, TimeoutError) as error:
+            except _failures() as error:
                 failure = error
             if loop.time() + wait > until:
                 raise LogError(name) from failure
@@ -330,7 +330,7 @@ def _failures() -> tuple[type[Exception], ...]:
     from redis.exceptions import ConnectionError as Unconnected
     from redis.exceptions import TimeoutError as TimedOut
 
-    return Unconnected, TimedOut
+    return Unconnected, TimedOut, OSError, TimeoutError
 
 
 def _is_passing(failure: Exception) -> bool:
