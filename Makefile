@@ -40,12 +40,13 @@ unexport PYTHONDONTWRITEBYTECODE
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help demo studio pictures install test test-fast test-compiled test-pure test-peers test-long test-all check coverage mutation fuzz bench bench-check docs
+.PHONY: help demo demo-relay studio pictures install test test-fast test-compiled test-pure test-peers test-long test-chaos test-fleet test-all check coverage mutation fuzz bench bench-check docs
 .PHONY: playground test-playground test-sanitized lock dist dist-check test-dist sbom clean
 
 help:
 	@echo "make demo           watch a recorded answer grow, then see when each field became usable; compiles nothing"
 	@echo "make studio         the same and more in the browser; compiles nothing"
+	@echo "make demo-relay     a chat whose answers survive the kill of their worker; compiles nothing"
 	@echo "make install        compile the package and install it into .venv; one to three minutes"
 	@echo "make test           the tests, on the compiled build and on the plain sources"
 	@echo "make test-fast      the tests of the core, on one build, in less than a minute; compiles nothing"
@@ -53,6 +54,8 @@ help:
 	@echo "make test-pure      the tests, on the plain sources"
 	@echo "make test-peers     the tests that compare with exact versions of other libraries, on both builds"
 	@echo "make test-long      all tests with many more examples, and the tests that take minutes"
+	@echo "make test-chaos     kill workers, followers and Redis at random, and see that nothing is lost (15 minutes)"
+	@echo "make test-fleet     10,000 streams over four worker processes, with a kill every second"
 	@echo "make test-all       both builds on every Python from 3.11 up that is found (nox)"
 	@echo "make check          ruff, mypy, basedpyright"
 	@echo "make coverage       branch coverage; the core must have all of it"
@@ -152,6 +155,9 @@ demo: $(STAMP_GROUP)cli
 studio: $(STAMP_GROUP)studio
 	@$(PLAIN) studio $(ARGS)
 
+demo-relay: $(STAMP_GROUP)demo
+	@PYTHONPATH=$(CURDIR)/src $(BIN)/python examples/chat_app $(ARGS)
+
 install: $(STAMP_INSTALLED)
 
 # Both builds run the same tests, with few random examples, so that it takes a few minutes. The second run has even fewer
@@ -207,6 +213,12 @@ test-long: $(STAMP_INSTALLED) $(TESTING) $(PEERS) $(STAMP_GROUP)docs
 	@$(IF_COMPILED); then expect=compiled; else expect=pure; fi; \
 	echo "== Long tests: the installed package ($$expect)"; \
 	HYPOTHESIS_PROFILE=long UNSPOOL_EXPECT=$$expect $(PYTEST) -m "long or not long" $(ARGS)
+
+test-chaos: $(STAMP_INSTALLED) $(TESTING)
+	@$(BIN)/python -m pytest -q -rA -n 2 -m long tests/relay/test_chaos.py $(ARGS)
+
+test-fleet: $(STAMP_INSTALLED) $(TESTING)
+	@$(BIN)/python -m pytest -q -s -m long tests/relay/test_fleet.py $(ARGS)
 
 test-all: $(STAMP_GROUP)nox
 	@$(BIN)/nox $(ARGS)
@@ -307,7 +319,7 @@ sbom: dist
 	@rm -rf $(VENV)/sbom
 	@$(BIN)/python -m venv --without-pip $(VENV)/sbom
 	@wheel=$$(echo dist/*.whl) && $(BIN)/python -m pip -qq --python $(VENV)/sbom/bin/python install \
-	    "unspool[pydantic,msgspec,jsonschema,cli,studio] @ file://$(CURDIR)/$$wheel"
+	    "unspool[pydantic,msgspec,jsonschema,cli,studio,redis,relay] @ file://$(CURDIR)/$$wheel"
 	@$(RELEASE)/bin/cyclonedx-py environment --output-reproducible --pyproject pyproject.toml \
 	    --output-file dist/sbom.json $(VENV)/sbom/bin/python
 	@echo "The bill of materials is dist/sbom.json"
