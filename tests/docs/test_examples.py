@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 EXAMPLES = PROJECT / "examples"
 SCRIPTS = sorted(str(path.relative_to(EXAMPLES)) for path in EXAMPLES.rglob("*.py"))
-SERVERS = ["fastapi_sse.py", "gateway.py"]
+SERVERS = ["chat_app/__main__.py", "chat_app/answers.py", "chat_app/chat.py", "fastapi_sse.py", "gateway.py"]
+"""tests/relay/test_chat_app.py runs the chat."""
 
 SHOWN: dict[str, list[str]] = {
     "typed_stream.py": ["complete: 4 days", "stopped after "],

@@ -33,7 +33,7 @@ CUT_OFF: Final = {
     "error": "the answer was cut off: the model failed",
     "paused": "the answer is not whole: the model paused",
 }
-"""The finish reasons of an unfinished answer, in words."""
+"""The ends that are failures, in words."""
 OWN: Final = frozenset({
     MessageFault.PROVIDER, MessageFault.TRANSPORT, MessageFault.GENERATION, MessageFault.INTERRUPTED,
     MessageFault.NO_NAME, MessageFault.TOO_MANY_PARTS,
@@ -70,7 +70,7 @@ def _of_note(timeline: Timeline, note: Note) -> Flaw:
     if note.track is None:
         return Flaw(note.step, "input", note.text)
     error = timeline.tracks[note.track].state.error
-    if error is None:  # the text was replaced since
+    if error is None:  # the text began anew
         return Flaw(note.step, "syntax", note.text, note.track)
     text = str(error)
     message = timeline.message(note.step)
