@@ -22,7 +22,7 @@ from .aside import aside
 from .cards import sample_cards
 from .guard import Guard
 from .requests import json_object, order_of, query_of, schema_of, upload_of
-from .sessions import FullError, NamedType, Sessions, compared
+from .sessions import NamedType, NoRoomError, Sessions, compared
 from .settings import Settings
 from .stream import EventStream, Followers, last_event_id
 
@@ -97,7 +97,7 @@ class Studio:
         handlers: Any = {
             HTTPException: _refused,
             UnspoolError: _unfit,
-            FullError: _full,
+            NoRoomError: _full,
             ClientDisconnect: _left,
             Exception: _failed,
         }
@@ -243,7 +243,7 @@ def _unfit(request: Request, error: UnspoolError) -> Response:
     return answer({"error": str(error)}, 422)
 
 
-def _full(request: Request, error: FullError) -> Response:
+def _full(request: Request, error: NoRoomError) -> Response:
     return answer({"error": "every session is in use; close one"}, 429)
 
 
