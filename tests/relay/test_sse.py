@@ -31,6 +31,7 @@ CHUNKS: Final[list[dict[str, Any]]] = [
     {"message": {"content": "lo, "}, "done": False},
     {"message": {"content": "world"}, "done": True, "done_reason": "stop"},
 ]
+TEXT: Final[JSONText[Any]] = JSONText()
 FAST: Final = SSESettings(keep_alive=0.05, stall=0.2, wait=0.05)
 
 
@@ -211,7 +212,7 @@ def test_json_text_and_documents_have_views_of_their_own() -> None:
     async def test(relay: Relay) -> None:
         app = app_of(relay)
         async with asked(app, "/streams/text") as text, asked(app, "/streams/document") as document:
-            async with relay.publish("text", JSONText()) as out:
+            async with relay.publish("text", TEXT) as out:
                 for piece in ('{"title": "Tr', "ip", '", "days": [1', ", 2]}"):
                     await out.send(piece)
                     await out.flush()
