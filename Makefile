@@ -21,6 +21,7 @@ WITHOUT_PEERS := --ignore=tests/peers
 
 # What the compiled package is made of.
 SOURCES := $(shell find src -type f -not -name '*.pyc') $(wildcard build_tools/*.py) setup.py pyproject.toml
+PLAYGROUND := $(wildcard build_tools/playground/*.* build_tools/playground/page/*)
 
 # The tests of the core that need no package but the test runner.
 FAST := $(filter-out tests/test_fuzz.py tests/test_public.py,$(wildcard tests/test_*.py))
@@ -40,7 +41,7 @@ unexport PYTHONDONTWRITEBYTECODE
 MAKEFLAGS += --no-print-directory
 
 .PHONY: help demo demo-relay studio pictures install test test-fast test-compiled test-pure test-peers test-long test-chaos test-fleet test-all check coverage mutation fuzz bench bench-check docs
-.PHONY: test-sanitized lock dist dist-check test-dist sbom clean
+.PHONY: playground test-playground test-sanitized lock dist dist-check test-dist sbom clean
 
 help:
 	@echo "make demo           watch a recorded answer grow, then see when each field became usable; compiles nothing"
@@ -64,6 +65,8 @@ help:
 	@echo "make bench-check    the same; fails where a goal is missed"
 	@echo "make docs           the documentation, into site/"
 	@echo "make pictures       the pictures of the README and the documentation, from real runs, into docs/pictures/"
+	@echo "make playground     the studio as a static folder, into playground/: Python runs in the browser (needs npm)"
+	@echo "make test-playground build it, and test it in Chromium; then the tests of the core on that Python (needs Node)"
 	@echo "make test-sanitized the tests of the core on a build with the address and undefined-behaviour sanitizers"
 	@echo "make dist           the published files, into dist/, built with locked tools"
 	@echo "make dist-check     build them twice, in two folders, and compare"
@@ -206,7 +209,7 @@ test-peers: $(STAMP_INSTALLED) $(PEERS)
 	@echo "== Tests beside the peers: the plain sources"
 	@UNSPOOL_EXPECT=pure PYTHONPATH=$(CURDIR)/src $(PYTEST) tests/peers $(ARGS)
 
-test-long: $(STAMP_INSTALLED) $(TESTING) $(PEERS)
+test-long: $(STAMP_INSTALLED) $(TESTING) $(PEERS) $(STAMP_GROUP)docs
 	@$(IF_COMPILED); then expect=compiled; else expect=pure; fi; \
 	echo "== Long tests: the installed package ($$expect)"; \
 	HYPOTHESIS_PROFILE=long UNSPOOL_EXPECT=$$expect $(PYTEST) -m "long or not long" $(ARGS)
@@ -252,7 +255,24 @@ pictures: $(TESTING)
 
 docs: $(STAMP_GROUP)docs
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs --quiet build --strict
+	@if [ -f playground/index.html ]; then cp -r playground/. site/playground/; fi
 	@echo "The documentation is in site/"
+
+# ---- the playground -----------------------------------------------------------------------------------
+
+# The page is made of the studio's files, and Pyodide comes from npm by name, in a temporary folder.
+playground: playground/manifest.json
+	@echo "The playground is in playground/; to see it: $(BIN)/python -m http.server --bind 127.0.0.1 -d playground"
+
+playground/manifest.json: $(SOURCES) $(PLAYGROUND) | $(STAMP_PYTHON)
+	@echo "Building the playground (Pyodide is 14 MB)"
+	@$(BIN)/python -m build_tools.playground playground
+
+test-playground: playground/manifest.json $(TESTING)
+	@echo "== The playground in Chromium"
+	@UNSPOOL_EXPECT=pure PYTHONPATH=$(CURDIR)/src $(BIN)/python -m pytest -q tests/tools/test_playground.py $(ARGS)
+	@echo "== Tests: the core, on the Python of the playground"
+	@$(BIN)/python -m build_tools.playground.core_tests $(FAST)
 
 # ---- the published files ----------------------------------------------------------------------------
 
@@ -322,6 +342,6 @@ test-sanitized: $(STAMP_GROUP)fast $(STAMP_RELEASE)
 	    HYPOTHESIS_PROFILE=brief UNSPOOL_EXPECT=compiled PYTHONPATH=$(abspath $(SANITIZED)) $(PYTEST) $(FAST) $(ARGS)
 
 clean:
-	rm -rf $(VENV) build dist site mutants .nox .coverage .coverage.* .hypothesis
+	rm -rf $(VENV) build dist site playground mutants .nox .coverage .coverage.* .hypothesis
 	rm -rf .mypy_cache .pytest_cache .ruff_cache
 	find src tests bench build_tools examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

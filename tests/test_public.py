@@ -23,7 +23,7 @@ from build_tools.imports import SOURCES, imports, layers, listed_name, module_fi
 from tests.support.shared import PROJECT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    pass
 
 PUBLIC = [
     "COMPILED",

@@ -6,5 +6,6 @@ watching.py     `unspool watch`, animated
 profiles.py     `unspool profile` and `unspool profile --compare`
 benchmarks.py   the plots, from bench/results.json
 layers.py       the layers of the source, and the imports between them
-gallery.py      all of them by file name, and whether the files are up to date
+studio.py       screenshots of the studio, in Chromium
+gallery.py      all drawings by file name, and whether the files are up to date
 """

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import json
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -61,7 +61,7 @@ def test_law_34_engines_agree_on_fakeredis() -> None:
         server = fakeredis.FakeServer()  # it belongs to one event loop
         return RedisDriver(lambda **_: fakeredis.FakeAsyncRedis(server=server, protocol=2), 0.01)
 
-    check_machine(make_driver, max_examples=max(settings.default.max_examples // 5, 4))
+    check_machine(make_driver, max_examples=max(cast("Any", settings.default).max_examples // 5, 4))
 
 
 @needs_redis
@@ -70,7 +70,7 @@ def test_law_34_engines_agree_on_redis() -> None:
     with redis_server() as server:
         from redis.asyncio import Redis
 
-        few = max(settings.default.max_examples // 3, 4)
+        few = max(cast("Any", settings.default).max_examples // 3, 4)
         check_machine(
             lambda: RedisDriver(lambda **options: Redis.from_url(server.url, **options), 0.5), max_examples=few
         )
@@ -345,7 +345,7 @@ def test_law_32_followers_cost_the_writer_nothing() -> None:
             calls += 1
             return read(*args)
 
-        log._read = counted  # type: ignore[method-assign]
+        cast("Any", log)._read = counted
         relay = Relay(log, window=16, **QUICK)
         async with relay.publish("s") as out:
             followers = [relay.follow("s") for _ in range(count)]

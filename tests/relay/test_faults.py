@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -203,7 +203,7 @@ def test_f8_two_writers_never_interleave(make_log: MakeLog) -> None:
                 async with first.publish("s", JSONText()) as slow:
                     await slow.send("[1")
                     await slow.flush()
-                    slow._renewing.cancel()  # this process hangs longer than its lease
+                    cast("Any", slow)._renewing.cancel()  # this process hangs longer than its lease
                     ready.set()
                     await go_on.wait()
                     await slow.send(",666")
@@ -313,7 +313,7 @@ def test_f12_a_stream_without_a_writer_expires(make_log: MakeLog) -> None:
                 async with writing.publish("dead") as out:
                     await out.send(chunks(2)[0])
                     await out.flush()
-                    out._renewing.cancel()
+                    cast("Any", out)._renewing.cancel()
                     await asyncio.sleep(0.5)
                     with pytest.raises(GoneError):
                         await anext(reading.follow("dead"))

@@ -294,4 +294,4 @@ class Chaos:
 if __name__ == "__main__":
     role, url, folder, *numbers = sys.argv[1:]
     job = work if role == "worker" else follow
-    asyncio.run(job(url, Path(folder), *map(int, numbers)))  # type: ignore[operator]
+    asyncio.run(job(url, Path(folder), *map(int, numbers)))

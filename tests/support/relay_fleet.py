@@ -85,17 +85,19 @@ async def follow(url: str, folder: Path, number: int, first: int, last: int, pie
 
         async def one(name: str) -> None:
             late: list[float] = []
+            end: Any = None
             while True:
                 try:
                     async for step in relay.follow(name, FOLD, wait=600):
+                        end = step
                         if isinstance(step, Update) and step.entry.kind == "d":
                             late += [time.time() - operation["value"][-1] for operation in step.entry.content["x"][-1:]
                                      if isinstance(operation["value"][-1], float)]  # fmt: skip
                     break
                 except RelayError:
                     await asyncio.sleep(0.5)
-            numbers = [value[0] for value in step.state]
-            notes.write(json.dumps([name, numbers == list(range(pieces)) and step.status == "done", late]) + "\n")
+            numbers = [value[0] for value in end.state]
+            notes.write(json.dumps([name, numbers == list(range(pieces)) and end.status == "done", late]) + "\n")
             notes.flush()
 
         names = [f"s{each}" for each in range(first, last)]
@@ -186,6 +188,7 @@ async def run_fleet(folder: Path, streams: int, followers: int, pieces: int, sec
 
 
 async def final_state(relay: Relay, name: str) -> list[int]:
+    numbers: list[int] = []
     async for step in relay.follow(name, FOLD):
         if step.state:
             numbers = [value[0] for value in step.state]

@@ -83,7 +83,7 @@ class Model:
 
     def add(self, cursor: Cursor, kind: str, data: bytes) -> None:
         content = json.loads(data)
-        state = self.states[-1] if self.states else MISSING
+        state: Any = self.states[-1] if self.states else MISSING
         if kind == "o" and content["how"] == "new":
             state = content["s"]["value"] if "s" in content else MISSING
         for operation in content.get("x", ()):

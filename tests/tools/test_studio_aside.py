@@ -11,6 +11,8 @@ pytest.importorskip("starlette")
 
 import importlib
 
+from build_tools.playground.bridge import Bridge
+from unspool.tools.studio.app import Studio
 from unspool.tools.studio.requests import SessionOptions, query_of
 from unspool.tools.studio.sessions import Sessions
 from unspool.tools.studio.settings import Settings
@@ -46,3 +48,24 @@ def test_sessions_work_without_threads(monkeypatch: pytest.MonkeyPatch) -> None:
         return str(view["text"]["chars"])
 
     assert asyncio.run(whole()) == '{"title": "Fuji"}'
+
+
+def test_refusals_need_no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Errors are answered with their status, and no thread is started for that either."""
+    monkeypatch.setattr(beside, "HAS_THREADS", False)
+    monkeypatch.setattr(threading.Thread, "start", lambda _: pytest.fail("a thread was started"))
+    sent: list[tuple[int, str, object]] = []
+
+    async def refused() -> None:
+        bridge = Bridge(Studio(None).app, lambda *message: sent.append(message))
+        json_type = {"Content-Type": "application/json"}
+        bridge.send(1, "GET", "/api/sessions/absent/view?step=1", {}, b"")
+        bridge.send(2, "POST", "/api/sessions", json_type, b"[]")
+        bridge.send(3, "POST", "/api/sessions", {}, b"")
+        bridge.send(4, "GET", "/absent", {}, b"")
+        while [kind for _, kind, _ in sent].count("end") < 4:
+            await asyncio.sleep(0)
+
+    asyncio.run(asyncio.wait_for(refused(), 10))
+    assert {number: value for number, kind, value in sent if kind == "status"} == {1: 404, 2: 422, 3: 415, 4: 404}
+    assert b"no such session" in b"".join([value for number, kind, value in sent if (number, kind) == (1, "piece")])  # type: ignore[misc]

@@ -44,8 +44,8 @@ function ask(address, { method = "GET", headers = {}, body = new ArrayBuffer(0) 
 
 /** Send a request, and return the Response. */
 export async function send(address, { signal, body = "", ...options } = {}) {
-  signal?.throwIfAborted();
   const bytes = await new Blob([body]).arrayBuffer();
+  signal?.throwIfAborted();
   return new Promise((done, refuse) => {
     const pieces = [];
     let status = 500;

@@ -13,7 +13,7 @@ only joins what makes no difference.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar, cast, final
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar, cast, final, overload
 
 from .._dumps import check, flag
 from .._errors import OptionsError, StateError, UnspoolError
@@ -52,16 +52,17 @@ if TYPE_CHECKING:
 __all__ = ["Document", "Fold", "JSONText", "JSONTextState", "Messages", "Recorder", "fold_of", "same_fold"]
 
 S = TypeVar("S")
+S_co = TypeVar("S_co", covariant=True)
 
 ITEM_COST: Final = 12
 """The bytes that an item takes beside its text, roughly."""
 
 
-class Recorder(Protocol[S]):
+class Recorder(Protocol[S_co]):
     """Takes what a source yields, and makes the items of the next entry out of it."""
 
     @property
-    def state(self) -> S:
+    def state(self) -> S_co:
         """The state after everything that was taken."""
         ...
 
@@ -457,6 +458,14 @@ class JSONText(Generic[S]):
 
     NAME: Final = "json/1"
 
+    @overload
+    def __init__(
+        self: JSONText[Any], type: None = ..., *, options: Options | None = ..., extract: bool = ...
+    ) -> None: ...
+    @overload
+    def __init__(self, type: type[S] | Resolver[S], *, options: Options | None = ..., extract: bool = ...) -> None: ...
+    @overload
+    def __init__(self: JSONText[Any], type: Any, *, options: Options | None = ..., extract: bool = ...) -> None: ...
     def __init__(self, type: Any = None, *, options: Options | None = None, extract: bool = False) -> None:
         self._resolver: Resolver[S] | None = None if type is None else partial(type)
         self._blank: Final = create_state(chosen_options(options), extract=extract)
