@@ -467,7 +467,7 @@ def test_invalid_settings_are_errors() -> None:
     """A mistake in the program is an exception, not a response."""
     for wrong in ({"retry": (3.0, 1.0)}, {"keep_alive": 0}, {"stall": -1.0}, {"per_stream": 0}, {"wait": -1.0}):
         with pytest.raises(OptionsError):
-            SSESettings(**wrong)  # type: ignore[arg-type]
+            SSESettings(**wrong)
 
     async def test(relay: Relay) -> None:
         with pytest.raises(OptionsError, match="'ag-ui'"):
