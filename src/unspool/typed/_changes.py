@@ -23,6 +23,7 @@ from ._resolve import HIDDEN, NodeResult, OpenResult, is_same
 from ._shape import (
     UNWRITTEN,
     ArrayShape,
+    DeferredShape,
     Held,
     IgnoredShape,
     MapShape,
@@ -31,6 +32,7 @@ from ._shape import (
     ShapeError,
     UnwritableError,
     Writing,
+    chosen,
     is_array,
     is_object,
     plain_copy,
@@ -141,9 +143,10 @@ class OpenPlace:
 class Document:
     """The JSON of a typed value while it grows, and the changes of one fragment after the other."""
 
-    __slots__ = ("_changes", "_levels", "_new", "_operations", "_top", "_was_done", "_writing")
+    __slots__ = ("_changes", "_levels", "_new", "_operations", "_shape", "_top", "_was_done", "_writing")
 
     def __init__(self, shape: Shape) -> None:
+        self._shape = shape
         self._writing: Writing = shape.writing or PLAIN
         self._top: list[Any] = []  # the document, once there is one
         self._levels: list[OpenPlace] = []  # the open containers, from the root inwards
@@ -194,6 +197,7 @@ class Document:
         self, depth: int, around: JsonContainer, key: Any, path: Path, result: NodeResult, node: Node, *, is_draft: bool
     ) -> None:
         """Follow the open value at this place, and the open values inside it."""
+        shape: Shape | None = self._shape
         while True:
             child = result if isinstance(result, OpenResult) else None
             value: Any = result.value
@@ -211,7 +215,7 @@ class Document:
             level = self._levels[depth] if depth < len(self._levels) else None
             if level is None or level.key != key or not self._goes_on(level, child):
                 del self._levels[depth:]
-                level = self._begin(around, key, path, child, node, is_draft)
+                level = self._begin(around, key, path, child, node, is_draft or _is_draft(child, shape, node))
                 self._levels.append(level)
             following = (
                 self._follow_plain(depth, level, node) if child is None else self._follow(depth, level, child, node)
@@ -221,6 +225,7 @@ class Document:
                 del self._levels[depth + 1 :]
                 return
             key, result, is_draft = following
+            shape = None if child is None else child.known.child_shape
             around, path, node = level.container, Path(level.path, key), node._open[0]
             depth += 1
 
@@ -239,8 +244,6 @@ class Document:
         if is_there:
             self._remove(around, key, path)
         self._add(around, key, path, container, is_open=True)
-        if child is not None and child.known.is_draft:
-            is_draft = True
         return OpenPlace(container, path, key, is_draft)
 
     def _follow(
@@ -574,6 +577,13 @@ class Document:
             self._operations.append({"op": "replace", "path": "", "value": None})  # nothing can remove the root
         elif self._new is None:
             self._operations.append({"op": "remove", "path": path.pointer})
+
+
+def _is_draft(child: OpenResult | None, shape: Shape | None, node: Node) -> bool:
+    """Return whether an open value is judged as a whole when it closes. A plain value has no result that says so."""
+    if child is not None:
+        return child.known.is_draft
+    return shape is not None and isinstance(chosen(shape, node)[0], DeferredShape)
 
 
 def _levels_below(levels: list[OpenPlace], key: object) -> list[OpenPlace]:
