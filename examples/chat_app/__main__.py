@@ -25,7 +25,8 @@ from typing import cast
 
 import uvicorn
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).resolve().parent
+EXAMPLES = FOLDER.parent
 SERVERS = ("redis-server", "valkey-server")
 PATIENCE = 10.0  # seconds until a new Redis answers
 
@@ -69,10 +70,10 @@ def serve(port: int, redis: str | None, workers: int) -> None:
         port = cast("int", found.getsockname()[1])
     sys.stdout.write(f"open http://127.0.0.1:{port}\n")
     sys.stdout.flush()
-    sys.path.insert(0, str(FOLDER))
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(FOLDER), os.environ.get("PYTHONPATH")]))
+    sys.path.insert(0, str(EXAMPLES))
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(EXAMPLES), os.environ.get("PYTHONPATH")]))
     uvicorn.run(
-        "chat:app",
+        f"{FOLDER.name}.chat:app",
         host="127.0.0.1",
         port=port,
         workers=workers,

@@ -12,12 +12,11 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncGenerator, Coroutine
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
-from answers import answer
 from fastapi import Body, FastAPI, HTTPException, Request, Response
 from fastapi.responses import FileResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -33,6 +32,8 @@ from unspool.relay import (
     Relay,
 )
 from unspool.relay.web import SSESettings, browser_client
+
+from .answers import answer
 
 STATIC = Path(__file__).parent / "static"
 REDIS = os.environ.get("CHAT_REDIS")
@@ -75,7 +76,8 @@ class RedisChats:
     def __init__(self, url: str) -> None:
         from redis.asyncio import Redis  # without Redis, the package need not be there
 
-        self._redis: Any = Redis.from_url(url)
+        client: Any = Redis  # its methods have no types
+        self._redis = client.from_url(url)
 
     async def prompts(self, chat: str) -> list[str]:
         """Return the questions of a chat."""
@@ -135,7 +137,7 @@ relay = Relay(
 
 
 @asynccontextmanager
-async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
     """Leave what is not finished to the other workers."""
     yield
     for job in list(jobs):

@@ -31,6 +31,7 @@ CHUNKS: Final[list[dict[str, Any]]] = [
     {"message": {"content": "lo, "}, "done": False},
     {"message": {"content": "world"}, "done": True, "done_reason": "stop"},
 ]
+TEXT: Final[JSONText[Any]] = JSONText()
 FAST: Final = SSESettings(keep_alive=0.05, stall=0.2, wait=0.05)
 
 
@@ -211,7 +212,7 @@ def test_json_text_and_documents_have_views_of_their_own() -> None:
     async def test(relay: Relay) -> None:
         app = app_of(relay)
         async with asked(app, "/streams/text") as text, asked(app, "/streams/document") as document:
-            async with relay.publish("text", JSONText()) as out:
+            async with relay.publish("text", TEXT) as out:
                 for piece in ('{"title": "Tr', "ip", '", "days": [1', ", 2]}"):
                     await out.send(piece)
                     await out.flush()
@@ -466,7 +467,7 @@ def test_invalid_settings_are_errors() -> None:
     """A mistake in the program is an exception, not a response."""
     for wrong in ({"retry": (3.0, 1.0)}, {"keep_alive": 0}, {"stall": -1.0}, {"per_stream": 0}, {"wait": -1.0}):
         with pytest.raises(OptionsError):
-            SSESettings(**wrong)  # type: ignore[arg-type]
+            SSESettings(**wrong)
 
     async def test(relay: Relay) -> None:
         with pytest.raises(OptionsError, match="'ag-ui'"):

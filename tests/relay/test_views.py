@@ -157,7 +157,11 @@ def test_patches_of_json_go_on_after_a_dump(text: tuple[str, list[str]], data: s
 def test_a_document_passes_its_operations_on() -> None:
     """The entries of a document are patches already."""
     fold = Document()
-    entries = [[{"op": "add", "path": "", "value": {"a": "x"}}], [{"op": "append", "path": "/a", "value": "y"}], []]
+    entries: list[list[Any]] = [
+        [{"op": "add", "path": "", "value": {"a": "x"}}],
+        [{"op": "append", "path": "/a", "value": "y"}],
+        [],
+    ]
     states = [fold.start()]
     for items in entries:
         states.append(fold.step(states[-1], items))

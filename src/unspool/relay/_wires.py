@@ -138,11 +138,10 @@ def event_frame(name: str, cursor: object, data: Any) -> bytes:
 class PatchWire:
     """Snapshots and patches of a view, with the cursor of each entry as the id of its event."""
 
-    headers: Final[Mapping[str, str]] = EVENT_STREAM
-    has_cursors: Final = True
-    is_broken: Final = False
-
     def __init__(self) -> None:
+        self.headers: Final[Mapping[str, str]] = EVENT_STREAM
+        self.has_cursors: Final = True
+        self.is_broken: Final = False
         self._view: View | None = None
         self._cursor: Cursor | None = None
 
@@ -203,9 +202,8 @@ def encoder_for(wire: str, name: str, created: int) -> Encoder:
 class EncoderWire:
     """A message in the protocol of another client."""
 
-    has_cursors: Final = False
-
     def __init__(self, encoder: Callable[[], Encoder], *, heals: bool = False) -> None:
+        self.has_cursors: Final = False
         self._make: Final = encoder
         self._encoder = encoder()
         self.headers: Final[Mapping[str, str]] = {**self._encoder.headers, **EVENT_STREAM}

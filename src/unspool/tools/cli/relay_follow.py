@@ -6,7 +6,7 @@ import asyncio
 import json
 import time
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, cast, final
 from urllib.parse import quote, urlsplit
 
 from ..._errors import UnspoolError
@@ -175,10 +175,11 @@ class _Text:
 
     def _begin(self, document: Any) -> None:
         self._document = document
-        parts = document.get("parts") if isinstance(document, dict) and "finish_reason" in document else None
-        if not isinstance(parts, list):
+        message = cast("dict[str, Any]", document) if isinstance(document, dict) else {}
+        if "finish_reason" not in message or "parts" not in message:
             self._types = None
             return
+        parts: list[dict[str, Any]] = message["parts"]
         self._types = [str(part["type"]) for part in parts]
         text = "".join([str(part[TEXT]) for part in parts if part["type"] == TEXT])
         self._print(text[self._printed :])

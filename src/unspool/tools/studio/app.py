@@ -22,7 +22,7 @@ from .aside import HAS_THREADS, aside
 from .cards import sample_cards
 from .guard import Guard
 from .requests import json_object, order_of, query_of, schema_of, upload_of
-from .sessions import FullError, NamedType, Sessions, compared
+from .sessions import NamedType, NoRoomError, Sessions, compared
 from .settings import Settings
 from .stream import EventStream, Followers, last_event_id
 
@@ -97,7 +97,7 @@ class Studio:
         handlers: Any = {
             HTTPException: _refused,
             UnspoolError: _unfit,
-            FullError: _full,
+            NoRoomError: _full,
             ClientDisconnect: _left,
             Exception: _failed,
         }
@@ -247,7 +247,7 @@ async def _unfit(request: Request, error: UnspoolError) -> Response:
     return answer({"error": str(error)}, 422)
 
 
-async def _full(request: Request, error: FullError) -> Response:
+async def _full(request: Request, error: NoRoomError) -> Response:
     return answer({"error": "every session is in use; close one"}, 429)
 
 

@@ -199,7 +199,8 @@ def _fold_of(opening: InputDecoder) -> Fold[Any]:
 
     found = opening.found
     assert found is not None
-    return Messages(format=found.format) if found.is_message else JSONText(options=found.options)
+    text: JSONText[Any] = JSONText(options=found.options)
+    return Messages(format=found.format) if found.is_message else text
 
 
 async def _serve(name: str, source: Input, speed: float, port: int, keep: float) -> None:
