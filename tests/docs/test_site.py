@@ -64,6 +64,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 def test_pages_fit_the_window(browser: Browser, site: Site, width: int) -> None:
     """No page is wider than the window. At 1280 pixels no code is clipped; on a phone it scrolls inside its block."""
     page = browser.new_page(viewport={"width": width, "height": 900})
+    page.set_default_timeout(120_000)
     wrong: dict[str, Any] = {}
     for name in site.pages:
         page.goto(site.address + name)
@@ -84,6 +85,7 @@ def test_axe_finds_nothing_serious_on_the_site(
 ) -> None:
     """The main pages, in the colours that the system asks for."""
     page: Any = browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme=scheme)
+    page.set_default_timeout(120_000)
     found: dict[str, list[str]] = {}
     for name in MAIN:
         page.goto(site.address + name)
