@@ -185,4 +185,4 @@ def _fields(value: object) -> list[tuple[str, object]] | None:
         names = getattr(kind, "model_fields", None) or getattr(kind, "__dataclass_fields__", None)
     if names is None and isinstance(value, tuple):
         names = getattr(kind, "_fields", None)
-    return None if names is None else [(str(name), getattr(cast("object", value), name, None)) for name in names]
+    return None if names is None else [(str(name), getattr(value, name, None)) for name in names]
