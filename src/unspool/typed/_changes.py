@@ -1,6 +1,6 @@
 """The changes of a typed value: what appeared, grew and became complete with each fragment, and JSON Patch.
 
-`Document` holds the JSON of the value as it was shown last, and follows the value from one fragment to the next. It
+`ShownDocument` holds the JSON of the value as it was shown last, and follows the value from one fragment to the next. It
 goes down the open containers only, as `resolve` does: an open container tells how many of its children were closed
 before, so the others are new. A container that closes is compared with what it showed, by identity. So a fragment costs
 what it changed, and not the length of the document.
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from ._outcome import Partial
     from ._shape import Attribute
 
-__all__ = ["Changes", "Document", "ValueChange"]
+__all__ = ["Changes", "ShownDocument", "ValueChange"]
 
 T = TypeVar("T")
 ChangeKind: TypeAlias = Literal["appeared", "grew", "replaced", "removed", "completed"]
@@ -140,7 +140,7 @@ class GrowingContainer:
 
 
 @final
-class Document:
+class ShownDocument:
     """The JSON of a typed value while it grows, and the changes of one fragment after the other."""
 
     __slots__ = ("_changes", "_levels", "_new", "_operations", "_shape", "_top", "_was_done", "_writing")
