@@ -772,13 +772,13 @@ def test_required_keys_are_missing() -> None:
 def test_each_value_is_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """However the text is cut: one question for each closed value that has anything left to judge, none on the way."""
     asked: list[object] = []
-    accepts = SchemaJudge.accepts
+    fits = SchemaJudge.fits
 
     def counting(self: SchemaJudge, value: object) -> bool:
         asked.append(value)
-        return accepts(self, value)
+        return fits(self, value)
 
-    monkeypatch.setattr(SchemaJudge, "accepts", counting)
+    monkeypatch.setattr(SchemaJudge, "fits", counting)
     node = {
         "type": "object",
         "properties": {"name": {"minLength": 1}, "inner": {"items": {"$ref": "#/$defs/node"}, "minItems": 0}},
@@ -799,13 +799,13 @@ def test_each_value_is_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_choice_inside_of_a_choice_is_judged_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """A value is judged as a whole once, with everything inside: a chain of n such values asks one question."""
     asked: list[object] = []
-    accepts = SchemaJudge.accepts
+    fits = SchemaJudge.fits
 
     def counting(self: SchemaJudge, value: object) -> bool:
         asked.append(value)
-        return accepts(self, value)
+        return fits(self, value)
 
-    monkeypatch.setattr(SchemaJudge, "accepts", counting)
+    monkeypatch.setattr(SchemaJudge, "fits", counting)
     link = {"type": "object", "properties": {"next": {"$ref": "#"}}}
     shape = from_json_schema({"anyOf": [{**link, "required": ["next"]}, {**link, "maxProperties": 0}]})
     depth = 60
@@ -1240,25 +1240,25 @@ def test_the_same_problems_are_explained_however_the_text_is_cut(form: str) -> N
 @pytest.mark.parametrize(
     ("schema", "value"),
     [
-        ({"allOf": [{"items": {"anyOf": [{"type": "integer"}]}}] * 50, "maxItems": 3}, [1] * 9000),
+        ({"allOf": [{"items": {"anyOf": [{"type": "integer"}]}}] * 50, "maxItems": 3}, [1] * 900),
         (
             {"patternProperties": {f"^{at}x": False for at in range(50)}, "maxProperties": 3},
-            {str(k): 1 for k in range(9000)},
+            {str(k): 1 for k in range(900)},
         ),
-        ({"prefixItems": [True], "allOf": [{"items": False}]}, [1] * 9000),
+        ({"prefixItems": [True], "allOf": [{"items": False}]}, [1] * 900),
     ],
 )
 def test_the_walk_through_the_children_is_bounded(
     monkeypatch: pytest.MonkeyPatch, explaining: list[object], schema: Any, value: Any
 ) -> None:
     """All explanations of a text together visit a bounded number of children, the first ones the most."""
-    monkeypatch.setattr(problems, "MAX_STEPS", 1000)
-    for count in (1, 60):
+    monkeypatch.setattr(problems, "MAX_STEPS", 100)
+    for count in (1, 20):
         explaining.clear()
         shape = from_json_schema({"items": {"if": True, "then": schema}})
         last = resolve(shape, parse_chunk(create_state(), json.dumps([value] * count)))[0]
         assert len(last.problems) >= count
-        assert len(explaining) < 1000 * (1 + count.bit_length()) + 40 * count
+        assert len(explaining) < 100 * (1 + count.bit_length()) + 40 * count
 
 
 def test_a_fault_behind_the_bound_is_a_problem_of_its_container(monkeypatch: pytest.MonkeyPatch) -> None:

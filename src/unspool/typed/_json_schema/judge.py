@@ -47,23 +47,24 @@ class SchemaJudge:
         self._validator: Any = None
 
     def accepts(self, value: object) -> bool:
-        """Return whether a plain value fits. Text with lone surrogates never does: it has no characters to judge."""
+        """Return whether a plain value fits. Text with lone surrogates never does."""
         try:
-            return self._fits(value)
+            return self.fits(value)
         except UnicodeEncodeError:
             return False
 
     def checked(self, value: Any) -> Any:
         """Return the plain value if it fits; otherwise raise `ShapeError`."""
         try:
-            if self._fits(value):
+            if self.fits(value):
                 return value
         except UnicodeEncodeError:
             raise ShapeError.of("lone_surrogate", "text without halves of surrogate pairs") from None
         problems = self._judges.explainer.problems
         raise ShapeError([UNEXPLAINED], explain=lambda before: problems(self._asked, value, before))
 
-    def _fits(self, value: object) -> bool:
+    def fits(self, value: object) -> bool:
+        """Return whether a plain value fits. Raise `UnicodeEncodeError` for text with lone surrogates."""
         validator = self._validator
         if validator is None:
             validator = self._validator = self._judges.compiled(self._schema, self._needs_document)
