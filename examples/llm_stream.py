@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from providers._replay import replayed
 
@@ -25,7 +25,7 @@ except ImportError as error:
     sys.exit(f'{error}: pip install openai "unspool[cli,pydantic]"')
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from unspool.llm import Gate, ToolCall
 
@@ -55,12 +55,12 @@ class Forecast(BaseModel):
 
 
 CONFIG = Config(Trip, tools={"forecast": Forecast})
-TOOL = {"name": "forecast", "parameters": Forecast.model_json_schema()}
-SCHEMA = {"name": "trip", "schema": Trip.model_json_schema()}
+TOOL: Any = {"name": "forecast", "parameters": Forecast.model_json_schema()}
+SCHEMA: Any = {"name": "trip", "schema": Trip.model_json_schema()}
 
 
 @contextmanager
-def client_for(recording: str, *options: str, is_live: bool) -> Iterator[OpenAI]:
+def client_for(recording: str, *options: str, is_live: bool) -> Generator[OpenAI]:
     """A client of the provider, or of a server that plays the recording."""
     if is_live:
         with OpenAI() as client:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from typing import Any
 
 from _replay import replayed
 
@@ -35,11 +36,9 @@ class Forecast(BaseModel):
 
 async def show(client: AsyncClientV2) -> None:
     """Print the plan and the call after each chunk."""
-    events = client.chat_stream(
-        model=MODEL,
-        messages=[{"role": "user", "content": QUESTION}],
-        tools=[{"type": "function", "function": {"name": "forecast", "parameters": Forecast.model_json_schema()}}],
-    )
+    question: Any = {"role": "user", "content": QUESTION}
+    tool: Any = {"type": "function", "function": {"name": "forecast", "parameters": Forecast.model_json_schema()}}
+    events = client.chat_stream(model=MODEL, messages=[question], tools=[tool])
     async with MessageStream(events, tools={"forecast": Forecast}) as stream:
         async for state in stream:
             print(f"{state.reasoning!r} {[call.value for call in state.tool_calls]}")
