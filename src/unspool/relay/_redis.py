@@ -365,7 +365,7 @@ def _entry(place: Any, fields: Any) -> LogEntry:
     if isinstance(fields, (list, tuple)):
         listed = cast("Sequence[Any]", fields)
         fields = dict(zip(listed[::2], listed[1::2], strict=False))
-    pairs: dict[Any, Any] = fields if isinstance(fields, dict) else {}
+    pairs: dict[Any, Any] = dict(fields) if hasattr(fields, "items") else {}
     known = {_text(field): value for field, value in pairs.items()}
     check({"k", "d"} <= set(known), "the log has an entry without data")
     kind, data = _text(known["k"]), known["d"]
