@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 __all__ = ["RedisLog"]
 
 BUCKETS: Final = 64
+SCHEMES: Final = ("redis://", "rediss://", "unix://")
 KEYS_PER_READER: Final = 64
 PAGE: Final = 256
 BACKLOG: Final = 1024
@@ -154,6 +155,9 @@ class RedisLog:
     def from_url(url: str, *, prefix: str = "unspool", patience: float = 10.0, block: float = 5.0) -> RedisLog:
         """Return the log at a URL such as ``redis://localhost:6379/0``; see `redis.asyncio.Redis.from_url`."""
         from redis.asyncio import Redis  # only this log needs the extra
+
+        if not url.startswith(SCHEMES):
+            raise OptionsError(f"a URL of Redis begins with {', '.join(SCHEMES)}")
 
         def connect(**options: Any) -> Any:
             return cast("Any", Redis).from_url(url, **options)
