@@ -1,87 +1,76 @@
-"""A message of a language model while it comes: a structured answer that grows, and a tool that starts early.
+"""A message of a language model while it arrives: a tool that starts early, an answer that grows, and one cut off.
 
-Nothing is asked of anybody: the chunks stand here, in the shape of OpenAI's chat completions. In a program, the stream
-of a library goes in their place: ``MessageStream(client.chat.completions.create(..., stream=True), ...)``.
+With OPENAI_API_KEY set, the client asks OPENAI_MODEL (default: gpt-5-mini). Without it, the same client reads
+recordings from a server on this machine: ``unspool replay sample:trip --serve``.
 
-Needs pydantic: ``pip install "unspool[pydantic]"``.
+Needs ``pip install openai "unspool[cli,pydantic]"``, and says so if something is missing.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel
+from providers._replay import replayed
 
 from unspool import MISSING
 from unspool.llm import Config, MessageError, MessageStream
 
+try:
+    from openai import OpenAI
+    from pydantic import BaseModel
+except ImportError as error:
+    sys.exit(f'{error}: pip install openai "unspool[cli,pydantic]"')
+
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from unspool.llm import Gate, ToolCall
 
-    Chunk = dict[str, object]
+MODEL = os.environ.get("OPENAI_MODEL", "gpt-5-mini")
 
 
-class Stop(BaseModel):
-    """Somewhere to go."""
+class Day(BaseModel):
+    """A day of the trip."""
 
-    name: str
-    hours: int
+    title: str
+    area: str
 
 
 class Trip(BaseModel):
-    """The answer that is asked for."""
+    """The answer that the request asks for."""
 
     title: str
-    stops: list[Stop]
+    days: list[Day]
+    pack: list[str]
 
 
-class Weather(BaseModel):
-    """The arguments of a tool."""
+class Forecast(BaseModel):
+    """The arguments of the tool."""
 
     city: str
     days: int
 
 
-CONFIG = Config(Trip, tools={"weather": Weather})
+CONFIG = Config(Trip, tools={"forecast": Forecast})
+TOOL: Any = {"name": "forecast", "parameters": Forecast.model_json_schema()}
+SCHEMA: Any = {"name": "trip", "schema": Trip.model_json_schema()}
 
 
-def chunk(delta: Chunk, reason: str | None = None) -> Chunk:
-    """One chunk of a stream."""
-    return {
-        "id": "chatcmpl-1",
-        "object": "chat.completion.chunk",
-        "model": "none",
-        "choices": [{"index": 0, "delta": delta, "finish_reason": reason}],
-    }
-
-
-def call(arguments: str, **start: object) -> Chunk:
-    """A chunk with more of the arguments of a call; the first one has its id and its name."""
-    function: Chunk = {"arguments": arguments}
-    if "name" in start:
-        function["name"] = start.pop("name")
-    return chunk({"tool_calls": [{"index": 0, **start, "function": function}]})
-
-
-ASKING: list[Chunk] = [
-    chunk({"role": "assistant", "content": None}),
-    call("", id="call_1", type="function", name="weather"),
-    call('{"city": "Li'),
-    call('sbon"'),
-    call(', "da'),
-    call('ys": 2'),
-    call("}"),
-    chunk({}, "tool_calls"),
-]
-ANSWERING: list[Chunk] = [
-    chunk({"role": "assistant", "content": ""}),
-    chunk({"content": '{"title": "Two days'}),
-    chunk({"content": ' in Lisbon", "stops": [{"na'}),
-    chunk({"content": 'me": "Alfama", "hours": 3}, {"name": "Be'}),
-    chunk({"content": 'lem", "hours'}),
-    chunk({"content": '": 2}]}'}),
-    chunk({}, "stop"),
-]
+@contextmanager
+def client_for(recording: str, *options: str, is_live: bool) -> Generator[OpenAI]:
+    """A client of the provider, or of a server that plays the recording."""
+    if is_live:
+        with OpenAI() as client:
+            yield client
+    else:
+        with (
+            replayed(recording, *options) as address,
+            OpenAI(base_url=f"{address}/v1", api_key="none") as client,
+        ):
+            yield client
 
 
 def look_up(call: ToolCall, gate: Gate) -> None:
@@ -90,47 +79,69 @@ def look_up(call: ToolCall, gate: Gate) -> None:
         print(f"  the city is known: {gate.value!r}. The call is {'whole' if call.is_complete else 'still coming'}.")
 
 
-def ask() -> None:
+def ask(client: OpenAI) -> None:
     """The model calls a tool: its arguments grow, and one of them is ready before the others."""
-    print("A call:")
-    stream = MessageStream(ASKING, config=CONFIG)
-    stream.on_ready("weather", "city", look_up)
+    print("Calls:")
+    chunks = client.chat.completions.create(
+        model=MODEL,
+        messages=[{"role": "user", "content": "I have 12 days in Suva and 3 in Levuka. How will the weather be?"}],
+        tools=[{"type": "function", "function": TOOL}],
+        stream=True,
+    )
+    stream = MessageStream(chunks, config=CONFIG)
+    stream.on_ready("forecast", "city", look_up)
     shown: object = MISSING
     for state in stream:
-        for tool_call in state.tool_calls:
-            if tool_call.value is not shown:  # what has not changed is the same object
+        for tool_call in state.tool_calls[-1:]:
+            if tool_call.value is not shown:  # an unchanged value is the same object
                 shown = tool_call.value
                 print(f"  {tool_call.name}: {shown!r}")
     print(f"  to be run: {[tool_call.value for tool_call in stream.state.tool_calls if tool_call.is_complete]}\n")
 
 
-def reply() -> None:
-    """The model answers: the value is a Trip from the start, with None for what is not known yet."""
+def answer(client: OpenAI) -> MessageStream:
+    """Ask for a trip: the value is a Trip from its first field on, with None for fields that are not known yet."""
+    chunks = client.chat.completions.create(
+        model=MODEL,
+        messages=[{"role": "user", "content": "Plan five slow days on São Miguel, with a packing list."}],
+        response_format={"type": "json_schema", "json_schema": SCHEMA},
+        stream=True,
+    )
+    return MessageStream(chunks, config=CONFIG)
+
+
+def reply(client: OpenAI) -> None:
+    """The answer grows: print the last day whenever it has changed."""
     print("An answer:")
-    stream = MessageStream(ANSWERING, config=CONFIG)
+    stream = answer(client)
     shown: object = MISSING
     for state in stream:
-        if state.content_value is not shown:
-            shown = state.content_value
-            print(f"  {shown!r}")
+        trip = state.content_value
+        if isinstance(trip, Trip) and trip.days and trip.days[-1] is not shown:
+            shown = trip.days[-1]
+            print(f"  day {len(trip.days)}: {shown!r}")
     print(f"  complete: {stream.state.is_content_complete}\n")
 
 
-def cut_off() -> None:
-    """The same answer, but the stream ends in the middle: an error, and what there was."""
+def cut_off(client: OpenAI) -> None:
+    """The connection drops in the middle of an answer: an error, and everything up to there."""
     print("An answer that is cut off:")
-    stream = MessageStream(ANSWERING[:3], config=CONFIG)
+    stream = answer(client)
     try:
         stream.final()
     except MessageError as error:
-        print(f"  {error}\n  there was: {stream.state.content_value!r}")
+        print(f"  {error}\n  known: {stream.state.content_value!r}")
 
 
 def main() -> None:
-    """A call, an answer, and one that is cut off."""
-    ask()
-    reply()
-    cut_off()
+    """A call, an answer, and one that is cut off. The last one is always a recording: providers do not fail on call."""
+    is_live = bool(os.environ.get("OPENAI_API_KEY"))
+    with client_for("openai-chat.jsonl", is_live=is_live) as client:
+        ask(client)
+    with client_for("sample:trip", "--speed", "4", is_live=is_live) as client:
+        reply(client)
+    with client_for("sample:trip", "--speed", "4", "--drop-after", "90", is_live=False) as client:
+        cut_off(client)
 
 
 if __name__ == "__main__":

@@ -1,34 +1,32 @@
-"""Anthropic messages, replayed: text, then a call that starts before it is whole.
+"""Anthropic messages: text, then a call that starts before it is whole.
 
-Nothing is asked of anybody: the chunks are those of ``examples/recordings/anthropic.jsonl``.
-In a program the stream of the library anthropic goes in their place, and all else stays.
-With ANTHROPIC_API_KEY set, the script says how.
+With ANTHROPIC_API_KEY set, the client asks ANTHROPIC_MODEL (default: claude-haiku-4-5). Without it, the same client
+reads ``examples/recordings/anthropic.jsonl`` from a server on this machine.
 
-Needs pydantic: ``pip install "unspool[pydantic]"``.
+Needs ``pip install anthropic "unspool[cli,pydantic]"``, and says so if something is missing.
 """
 
 from __future__ import annotations
 
-import json
 import os
-from pathlib import Path
+import sys
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel
+from _replay import replayed
 
 from unspool.llm import MessageStream
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+try:
+    from anthropic import Anthropic
+    from pydantic import BaseModel
+except ImportError as error:
+    sys.exit(f'{error}: pip install anthropic "unspool[cli,pydantic]"')
 
+if TYPE_CHECKING:
     from unspool.llm import Gate, ToolCall
 
-RECORDING = Path(__file__).parents[1] / "recordings" / "anthropic.jsonl"
-LIVE = """
-    from anthropic import Anthropic
-
-    Anthropic().messages.create(model="...", max_tokens=1024, messages=[...], tools=[...], stream=True)
-"""
+MODEL = os.environ.get("ANTHROPIC_MODEL", "claude-haiku-4-5")
+QUESTION = "I take the ferry to Levuka for 3 days. How will the weather be?"
 
 
 class Forecast(BaseModel):
@@ -38,28 +36,36 @@ class Forecast(BaseModel):
     days: int
 
 
-def chunks() -> Iterator[object]:
-    """What the provider sends, one chunk a line."""
-    with RECORDING.open(encoding="utf-8") as lines:
-        for line in lines:
-            yield json.loads(line)
-
-
 def look_up(call: ToolCall, gate: Gate) -> None:
     """Begin with the city, while the model still writes the rest of the call."""
     if gate.is_ready:
         print(f"the city is known: {gate.value!r} (the call is {'whole' if call.is_complete else 'still coming'})")
 
 
-def main() -> None:
+def show(client: Anthropic) -> None:
     """Print what is new, event by event."""
-    stream = MessageStream(chunks(), tools={"forecast": Forecast})
+    events = client.messages.create(
+        model=MODEL,
+        max_tokens=1024,
+        messages=[{"role": "user", "content": QUESTION}],
+        tools=[{"name": "forecast", "input_schema": Forecast.model_json_schema()}],
+        stream=True,
+    )
+    stream = MessageStream(events, tools={"forecast": Forecast})
     stream.on_ready("forecast", "city", look_up)
     for event in stream.events():
         print(event)
     print(f"run: {[call.value for call in stream.state.tool_calls if call.is_complete]}")
+
+
+def main() -> None:
+    """Ask the provider if there is a key, and the replay server otherwise."""
     if os.environ.get("ANTHROPIC_API_KEY"):
-        print(f"\nANTHROPIC_API_KEY is set. For the live stream, put this in place of chunks():{LIVE}")
+        with Anthropic() as client:
+            show(client)
+    else:
+        with replayed("anthropic.jsonl") as address, Anthropic(base_url=address, api_key="none") as client:
+            show(client)
 
 
 if __name__ == "__main__":

@@ -1,60 +1,67 @@
-"""Bedrock ConverseStream, replayed: structured output by a tool named output.
+"""Bedrock ConverseStream: structured output by a tool named output.
 
-Nothing is asked of anybody: the chunks are those of ``examples/recordings/bedrock-converse.jsonl``.
-In a program the stream of the library boto3 goes in their place, and all else stays.
-With AWS_ACCESS_KEY_ID set, the script says how.
+With AWS_ACCESS_KEY_ID set, the client asks BEDROCK_MODEL (default: amazon.nova-lite-v1:0) in your region. Without it,
+the same client reads ``examples/recordings/bedrock-converse.jsonl`` from a server on this machine.
 
-Needs pydantic: ``pip install "unspool[pydantic]"``.
+Needs ``pip install boto3 "unspool[cli,pydantic]"``, and says so if something is missing.
 """
 
 from __future__ import annotations
 
-import json
 import os
-from pathlib import Path
-from typing import TYPE_CHECKING
+import sys
+from contextlib import closing
+from typing import Any
 
-from pydantic import BaseModel
+from _replay import replayed
 
 from unspool import MISSING
 from unspool.llm import MessageStream
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-RECORDING = Path(__file__).parents[1] / "recordings" / "bedrock-converse.jsonl"
-LIVE = """
+try:
     import boto3
+    from pydantic import BaseModel
+except ImportError as error:
+    sys.exit(f'{error}: pip install boto3 "unspool[cli,pydantic]"')
 
-    boto3.client("bedrock-runtime").converse_stream(modelId="...", messages=[...], toolConfig=...)["stream"]
-"""
+MODEL = os.environ.get("BEDROCK_MODEL", "amazon.nova-lite-v1:0")
+QUESTION = "Plan a trip to two islands of Fiji: a title, and the islands as stops."
 
 
 class Plan(BaseModel):
-    """The answer that is asked for."""
+    """The answer that the request asks for."""
 
     title: str
     stops: list[str]
 
 
-def chunks() -> Iterator[object]:
-    """What the provider sends, one chunk a line."""
-    with RECORDING.open(encoding="utf-8") as lines:
-        for line in lines:
-            yield json.loads(line)
-
-
-def main() -> None:
+def show(client: Any) -> None:
     """Print the answer whenever it has changed. The tool itself is never shown as a call."""
-    stream = MessageStream(chunks(), response_schema=Plan, emulate_structured_output=True)
+    output = {"name": "output", "inputSchema": {"json": Plan.model_json_schema()}}
+    response = client.converse_stream(
+        modelId=MODEL,
+        messages=[{"role": "user", "content": [{"text": QUESTION}]}],
+        toolConfig={"tools": [{"toolSpec": output}], "toolChoice": {"tool": {"name": "output"}}},
+    )
+    stream = MessageStream(response["stream"], response_schema=Plan, emulate_structured_output=True)
     shown: object = MISSING
     for state in stream:
         if state.content_value is not shown:
             shown = state.content_value
             print(repr(shown))
     print(f"calls: {stream.state.tool_calls}, complete: {stream.state.is_content_complete}")
+
+
+def main() -> None:
+    """Ask the provider if there is a key, and the replay server otherwise."""
     if os.environ.get("AWS_ACCESS_KEY_ID"):
-        print(f"\nAWS_ACCESS_KEY_ID is set. For the live stream, put this in place of chunks():{LIVE}")
+        with closing(boto3.client("bedrock-runtime")) as client:
+            show(client)
+    else:
+        with replayed("bedrock-converse.jsonl") as address:
+            nobody = {"aws_access_key_id": "none", "aws_secret_access_key": "none", "region_name": "us-east-1"}
+            with closing(boto3.client("bedrock-runtime", endpoint_url=address, **nobody)) as client:
+                show(client)
 
 
 if __name__ == "__main__":

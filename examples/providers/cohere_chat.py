@@ -1,33 +1,30 @@
-"""Cohere chat, version 2, replayed: a plan, and a call that the loop awaits.
+"""Cohere chat, version 2: a plan, and a call, with the asynchronous client.
 
-Nothing is asked of anybody: the chunks are those of ``examples/recordings/cohere.jsonl``.
-In a program the stream of the library cohere goes in their place, and all else stays.
-With CO_API_KEY set, the script says how.
+With CO_API_KEY set, the client asks COHERE_MODEL (default: command-a-03-2025). Without it, the same client reads
+``examples/recordings/cohere.jsonl`` from a server on this machine.
 
-Needs pydantic: ``pip install "unspool[pydantic]"``.
+Needs ``pip install cohere "unspool[cli,pydantic]"``, and says so if something is missing.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
-from pathlib import Path
-from typing import TYPE_CHECKING
+import sys
+from typing import Any
 
-from pydantic import BaseModel
+from _replay import replayed
 
 from unspool.llm import MessageStream
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+try:
+    from cohere import AsyncClientV2
+    from pydantic import BaseModel
+except ImportError as error:
+    sys.exit(f'{error}: pip install cohere "unspool[cli,pydantic]"')
 
-RECORDING = Path(__file__).parents[1] / "recordings" / "cohere.jsonl"
-LIVE = """
-    import cohere
-
-    cohere.AsyncClientV2().chat_stream(model="...", messages=[...], tools=[...])
-"""
+MODEL = os.environ.get("COHERE_MODEL", "command-a-03-2025")
+QUESTION = "How will the weather be in Labasa in the next 5 days?"
 
 
 class Forecast(BaseModel):
@@ -37,27 +34,31 @@ class Forecast(BaseModel):
     days: int
 
 
-async def chunks() -> AsyncIterator[object]:
-    """What the provider sends, one chunk a line."""
-    with RECORDING.open(encoding="utf-8") as lines:
-        for line in lines:
-            await asyncio.sleep(0)
-            yield json.loads(line)
-
-
-async def read() -> None:
-    """Print the plan and the call as they stand after each chunk."""
-    async with MessageStream(chunks(), tools={"forecast": Forecast}) as stream:
+async def show(client: AsyncClientV2) -> None:
+    """Print the plan and the call after each chunk."""
+    question: Any = {"role": "user", "content": QUESTION}
+    tool: Any = {"type": "function", "function": {"name": "forecast", "parameters": Forecast.model_json_schema()}}
+    events = client.chat_stream(model=MODEL, messages=[question], tools=[tool])
+    async with MessageStream(events, tools={"forecast": Forecast}) as stream:
         async for state in stream:
             print(f"{state.reasoning!r} {[call.value for call in state.tool_calls]}")
     print(f"finished: {stream.state.finish_reason} ({stream.state.raw_finish_reason})")
 
 
-def main() -> None:
-    """The same as everywhere, with `async with` and `async for`."""
-    asyncio.run(read())
+async def ask() -> None:
+    """Ask the provider if there is a key, and the replay server otherwise."""
     if os.environ.get("CO_API_KEY"):
-        print(f"\nCO_API_KEY is set. For the live stream, put this in place of chunks():{LIVE}")
+        async with AsyncClientV2() as client:
+            await show(client)
+    else:
+        with replayed("cohere.jsonl") as address:
+            async with AsyncClientV2(api_key="none", base_url=address) as client:
+                await show(client)
+
+
+def main() -> None:
+    """Do the same as everywhere, with `async with` and `async for`."""
+    asyncio.run(ask())
 
 
 if __name__ == "__main__":

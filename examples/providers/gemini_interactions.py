@@ -1,33 +1,28 @@
-"""Gemini Interactions, replayed: text and a call, one step after the other.
+"""Gemini Interactions: text and a call, one step after the other.
 
-Nothing is asked of anybody: the chunks are those of ``examples/recordings/gemini-interactions.jsonl``.
-In a program the stream of the library google-genai goes in their place, and all else stays.
-With GEMINI_API_KEY set, the script says how.
+With GEMINI_API_KEY set, the client asks GEMINI_MODEL (default: gemini-2.5-flash). Without it, the same client reads
+``examples/recordings/gemini-interactions.jsonl`` from a server on this machine.
 
-Needs pydantic: ``pip install "unspool[pydantic]"``.
+Needs ``pip install google-genai "unspool[cli,pydantic]"``, and says so if something is missing.
 """
 
 from __future__ import annotations
 
-import json
 import os
-from pathlib import Path
-from typing import TYPE_CHECKING
+import sys
 
-from pydantic import BaseModel
+from _replay import replayed
 
 from unspool.llm import MessageStream
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+try:
+    from google.genai import Client
+    from pydantic import BaseModel
+except ImportError as error:
+    sys.exit(f'{error}: pip install google-genai "unspool[cli,pydantic]"')
 
-RECORDING = Path(__file__).parents[1] / "recordings" / "gemini-interactions.jsonl"
-LIVE = """
-    from google import genai
-
-    client = genai.Client()
-    client.interactions.create(model="...", input="...", tools=[...], stream=True)
-"""
+MODEL = os.environ.get("GEMINI_MODEL", "gemini-2.5-flash")
+QUESTION = "How will the wind be in Savusavu in the next 2 days?"
 
 
 class Forecast(BaseModel):
@@ -37,21 +32,31 @@ class Forecast(BaseModel):
     days: int
 
 
-def chunks() -> Iterator[object]:
-    """What the provider sends, one chunk a line."""
-    with RECORDING.open(encoding="utf-8") as lines:
-        for line in lines:
-            yield json.loads(line)
-
-
-def main() -> None:
-    """Print the text and the call as they stand after each chunk."""
-    stream = MessageStream(chunks(), tools={"forecast": Forecast})
+def show(client: Client) -> None:
+    """Print the text and the call after each chunk."""
+    events = client.interactions.create(
+        model=MODEL,
+        input=QUESTION,
+        tools=[{"type": "function", "name": "forecast", "parameters": Forecast.model_json_schema()}],
+        stream=True,
+    )
+    stream = MessageStream(events, tools={"forecast": Forecast})
     for state in stream:
         print(f"{state.content!r} {[call.value for call in state.tool_calls]}")
     print(f"finished: {stream.state.finish_reason} ({stream.state.raw_finish_reason})")
+
+
+def main() -> None:
+    """Ask the provider if there is a key, and the replay server otherwise."""
     if os.environ.get("GEMINI_API_KEY"):
-        print(f"\nGEMINI_API_KEY is set. For the live stream, put this in place of chunks():{LIVE}")
+        with Client() as client:
+            show(client)
+    else:
+        with (
+            replayed("gemini-interactions.jsonl") as address,
+            Client(api_key="none", vertexai=False, http_options={"base_url": address}) as client,
+        ):
+            show(client)
 
 
 if __name__ == "__main__":

@@ -1,60 +1,58 @@
-"""Ollama chat, replayed: structured output inside a Markdown block, with words around it.
+"""Ollama chat: structured output inside a Markdown block, with words around it.
 
-Nothing is asked of anybody: the chunks are those of ``examples/recordings/ollama.jsonl``.
-In a program the stream of the library ollama goes in their place, and all else stays.
-With OLLAMA_HOST set, the script says how.
+With OLLAMA_HOST set, the client asks OLLAMA_MODEL (default: llama3.2) of that server. Without it, the same client reads
+``examples/recordings/ollama.jsonl`` from a server on this machine.
 
-Needs pydantic: ``pip install "unspool[pydantic]"``.
+Needs ``pip install ollama "unspool[cli,pydantic]"``, and says so if something is missing.
 """
 
 from __future__ import annotations
 
-import json
 import os
-from pathlib import Path
-from typing import TYPE_CHECKING
+import sys
 
-from pydantic import BaseModel
+from _replay import replayed
 
 from unspool import MISSING
 from unspool.llm import MessageStream
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+try:
+    from ollama import Client
+    from pydantic import BaseModel
+except ImportError as error:
+    sys.exit(f'{error}: pip install ollama "unspool[cli,pydantic]"')
 
-RECORDING = Path(__file__).parents[1] / "recordings" / "ollama.jsonl"
-LIVE = """
-    import ollama
-
-    ollama.chat(model="...", messages=[...], format=Plan.model_json_schema(), stream=True)
-"""
+MODEL = os.environ.get("OLLAMA_MODEL", "llama3.2")
+QUESTION = "Plan a rainy day: JSON with a title and a list of stops, in a Markdown block."
 
 
 class Plan(BaseModel):
-    """The answer that is asked for."""
+    """The answer that the request asks for."""
 
     title: str
     stops: list[str]
 
 
-def chunks() -> Iterator[object]:
-    """What the provider sends, one chunk a line."""
-    with RECORDING.open(encoding="utf-8") as lines:
-        for line in lines:
-            yield json.loads(line)
-
-
-def main() -> None:
+def show(client: Client) -> None:
     """Print the answer whenever it has changed; ``extract=True`` finds it in the text."""
-    stream = MessageStream(chunks(), response_schema=Plan, extract=True)
+    chunks = client.chat(model=MODEL, messages=[{"role": "user", "content": QUESTION}], stream=True)
+    stream = MessageStream(chunks, response_schema=Plan, extract=True)
     shown: object = MISSING
     for state in stream:
         if state.content_value is not shown:
             shown = state.content_value
             print(repr(shown))
     print(f"complete: {stream.state.is_content_complete}, the whole text: {stream.state.content!r}")
+
+
+def main() -> None:
+    """Ask your server if it is named, and the replay server otherwise."""
     if os.environ.get("OLLAMA_HOST"):
-        print(f"\nOLLAMA_HOST is set. For the live stream, put this in place of chunks():{LIVE}")
+        with Client() as client:
+            show(client)
+    else:
+        with replayed("ollama.jsonl") as address, Client(host=address) as client:
+            show(client)
 
 
 if __name__ == "__main__":

@@ -1,34 +1,28 @@
-"""OpenAI chat completions, replayed: two calls of a tool, whose arguments grow.
+"""OpenAI chat completions: two calls of a tool, whose arguments grow.
 
-Nothing is asked of anybody: the chunks are those of ``examples/recordings/openai-chat.jsonl``.
-In a program the stream of the library openai goes in their place, and all else stays.
-With OPENAI_API_KEY set, the script says how.
+With OPENAI_API_KEY set, the client asks OPENAI_MODEL (default: gpt-5-mini). Without it, the same client reads
+``examples/recordings/openai-chat.jsonl`` from a server on this machine.
 
-Needs pydantic: ``pip install "unspool[pydantic]"``.
+Needs ``pip install openai "unspool[cli,pydantic]"``, and says so if something is missing.
 """
 
 from __future__ import annotations
 
-import json
 import os
-from pathlib import Path
-from typing import TYPE_CHECKING
+import sys
 
-from pydantic import BaseModel
+from _replay import replayed
 
 from unspool.llm import MessageStream
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-RECORDING = Path(__file__).parents[1] / "recordings" / "openai-chat.jsonl"
-LIVE = """
+try:
     from openai import OpenAI
+    from pydantic import BaseModel
+except ImportError as error:
+    sys.exit(f'{error}: pip install openai "unspool[cli,pydantic]"')
 
-    OpenAI().chat.completions.create(
-        model="...", messages=[...], tools=[...], stream=True, stream_options={"include_usage": True}
-    )
-"""
+MODEL = os.environ.get("OPENAI_MODEL", "gpt-5-mini")
+QUESTION = "I have 12 days in Suva and 3 in Levuka. How will the weather be?"
 
 
 class Forecast(BaseModel):
@@ -38,23 +32,31 @@ class Forecast(BaseModel):
     days: int
 
 
-def chunks() -> Iterator[object]:
-    """What the provider sends, one chunk a line."""
-    with RECORDING.open(encoding="utf-8") as lines:
-        for line in lines:
-            yield json.loads(line)
-
-
-def main() -> None:
-    """Print the calls as they stand after each chunk, and at the end those that can be run."""
-    stream = MessageStream(chunks(), tools={"forecast": Forecast})
+def show(client: OpenAI) -> None:
+    """Print the calls after each chunk, and at the end those that can be run."""
+    chunks = client.chat.completions.create(
+        model=MODEL,
+        messages=[{"role": "user", "content": QUESTION}],
+        tools=[{"type": "function", "function": {"name": "forecast", "parameters": Forecast.model_json_schema()}}],
+        stream=True,
+        stream_options={"include_usage": True},
+    )
+    stream = MessageStream(chunks, tools={"forecast": Forecast})
     for state in stream:
         print("  ".join(f"{call.name}({call.value!r})" for call in state.tool_calls))
     for call in stream.state.tool_calls:
         print(f"run {call.id}: {call.value!r}, {'complete' if call.is_complete else call.error}")
     print(f"finished: {stream.state.finish_reason}, {stream.state.usage}")
+
+
+def main() -> None:
+    """Ask the provider if there is a key, and the replay server otherwise."""
     if os.environ.get("OPENAI_API_KEY"):
-        print(f"\nOPENAI_API_KEY is set. For the live stream, put this in place of chunks():{LIVE}")
+        with OpenAI() as client:
+            show(client)
+    else:
+        with replayed("openai-chat.jsonl") as address, OpenAI(base_url=f"{address}/v1", api_key="none") as client:
+            show(client)
 
 
 if __name__ == "__main__":

@@ -1,60 +1,63 @@
-"""OpenAI Responses, replayed: structured output, as a model of yours that fills up.
+"""OpenAI Responses: structured output, as an instance of your model that fills up.
 
-Nothing is asked of anybody: the chunks are those of ``examples/recordings/openai-responses.jsonl``.
-In a program the stream of the library openai goes in their place, and all else stays.
-With OPENAI_API_KEY set, the script says how.
+With OPENAI_API_KEY set, the client asks OPENAI_MODEL (default: gpt-5-mini). Without it, the same client reads
+``examples/recordings/openai-responses.jsonl`` from a server on this machine.
 
-Needs pydantic: ``pip install "unspool[pydantic]"``.
+Needs ``pip install openai "unspool[cli,pydantic]"``, and says so if something is missing.
 """
 
 from __future__ import annotations
 
-import json
 import os
-from pathlib import Path
-from typing import TYPE_CHECKING
+import sys
 
-from pydantic import BaseModel
+from _replay import replayed
 
 from unspool import MISSING
 from unspool.llm import MessageStream
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-RECORDING = Path(__file__).parents[1] / "recordings" / "openai-responses.jsonl"
-LIVE = """
+try:
     from openai import OpenAI
+    from pydantic import BaseModel
+except ImportError as error:
+    sys.exit(f'{error}: pip install openai "unspool[cli,pydantic]"')
 
-    OpenAI().responses.create(model="...", input="...", text={"format": ...}, stream=True)
-"""
+MODEL = os.environ.get("OPENAI_MODEL", "gpt-5-mini")
+QUESTION = "Plan a day in Levuka: a title and three stops, as JSON."
 
 
 class Plan(BaseModel):
-    """The answer that is asked for."""
+    """The answer that the request asks for."""
 
     title: str
     stops: list[str]
 
 
-def chunks() -> Iterator[object]:
-    """What the provider sends, one chunk a line."""
-    with RECORDING.open(encoding="utf-8") as lines:
-        for line in lines:
-            yield json.loads(line)
-
-
-def main() -> None:
-    """Print the answer whenever it has changed: what has not is the same object."""
-    stream = MessageStream(chunks(), response_schema=Plan)
+def show(client: OpenAI) -> None:
+    """Print the answer whenever it has changed: an unchanged value is the same object."""
+    events = client.responses.create(
+        model=MODEL,
+        input=QUESTION,
+        text={"format": {"type": "json_schema", "name": "plan", "strict": False, "schema": Plan.model_json_schema()}},
+        stream=True,
+    )
+    stream = MessageStream(events, response_schema=Plan)
     shown: object = MISSING
     for state in stream:
         if state.content_value is not shown:
             shown = state.content_value
             print(repr(shown))
     print(f"finished: {stream.state.finish_reason}, complete: {stream.state.is_content_complete}")
+
+
+def main() -> None:
+    """Ask the provider if there is a key, and the replay server otherwise."""
     if os.environ.get("OPENAI_API_KEY"):
-        print(f"\nOPENAI_API_KEY is set. For the live stream, put this in place of chunks():{LIVE}")
+        with OpenAI() as client:
+            show(client)
+    else:
+        with replayed("openai-responses.jsonl") as address, OpenAI(base_url=f"{address}/v1", api_key="none") as client:
+            show(client)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""Every script in examples/ is run, from its start to its end, offline.
+"""Every script in examples/ runs here, from its start to its end, offline.
 
-Most run in this process, as ``python examples/...`` would run them. The server runs twice: in this process, where each
-of its promises can be looked at, and as a process of its own on loopback, where a connection can really be lost, and
-where a browser, if there is one, can open its page.
+Most run in this process, as ``python examples/...`` would run them. Those about providers use the real client, which
+reads a recording from a server on loopback; tests/peers has the clients that are missing here, and the runs with a key.
+The server with a page runs twice: in this process, where a test can look at each of its promises, and as a process of
+its own, where a connection can really break, and where a browser, if there is one, can open its page.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support import browser as browsers
-from tests.support.shared import PROJECT
+from tests.support.examples import CLIENTS, EXAMPLES, PEERS, SCRIPTS, SHOWN, run
 from unspool.llm import MessageStream, SSEDecoder, SSEEvent, detect, iter_sse
 from unspool.llm._formats.registry import FORMATS
 from unspool.patch import apply
@@ -29,44 +30,9 @@ from unspool.patch import apply
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
-EXAMPLES = PROJECT / "examples"
-SCRIPTS = sorted(str(path.relative_to(EXAMPLES)) for path in EXAMPLES.rglob("*.py"))
-SERVERS = ["fastapi_sse.py", "gateway.py"]
-
-SHOWN: dict[str, list[str]] = {
-    "typed_stream.py": ["complete: 4 days", "stopped after "],
-    "llm_stream.py": ["the city is known: 'Lisbon'. The call is still coming."],
-    "terminal.py": ["Four slow days between Porto and the Douro (2 travellers)", "15:30  Ribeira on foot  1.5 h"],
-    "providers/openai_chat.py": [
-        "forecast(Forecast(city='Suva', days=12))  forecast(PartialForecast(city='Lev', days=None))",
-        "run call_ferry: Forecast(city='Levuka', days=3), complete",
-    ],
-    "providers/openai_responses.py": ["PartialPlan(title='A day', stops=None)", "finished: stop, complete: True"],
-    "providers/anthropic_messages.py": [
-        "the city is known: 'Levuka' (the call is still coming)",
-        "run: [Forecast(city='Levuka', days=3)]",
-    ],
-    "providers/gemini.py": [
-        "'The ferry runs only when it is calm.' 'Let me look' []",
-        "[PartialForecast(city='Lev', days=None)]",
-        "finished: tool_calls",
-    ],
-    "providers/gemini_interactions.py": [
-        "'I ask for the wind.' [PartialForecast(city='Sav', days=None)]",
-        "finished: tool_calls (requires_action)",
-    ],
-    "providers/bedrock.py": ["Plan(title='Two islands', stops=['Taveuni', 'Rabi'])", "calls: (), complete: True"],
-    "providers/cohere_chat.py": ["'I look up the weather.' [Forecast(city='Labasa', days=5)]"],
-    "providers/ollama_chat.py": ["PartialPlan(title='Rain', stops=None)", "complete: True"],
-}
-"""What each script prints, among other things."""
-
-NEEDS = {"terminal.py": "rich", "fastapi_sse.py": "fastapi"}
-KEYS = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "AWS_ACCESS_KEY_ID", "CO_API_KEY", "OLLAMA_HOST"]
-
-
-def run(script: str) -> None:
-    runpy.run_path(str(EXAMPLES / script), run_name="__main__")
+SERVERS = ["chat_app/answers.py", "chat_app/chat.py", "fastapi_sse.py", "gateway.py"]
+"""tests/relay/test_chat_app.py runs the chat."""
+NEEDS = {"terminal.py": "rich", "fastapi_sse.py": "fastapi", **CLIENTS}
 
 
 # The scripts
@@ -77,33 +43,47 @@ def test_no_example_is_left_out() -> None:
     assert sorted([*SHOWN, *SERVERS]) == SCRIPTS
 
 
-@pytest.mark.parametrize("script", SHOWN)
-def test_an_example(script: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """It runs without a network and without a key, and prints what it says; of a live stream it says nothing."""
+@pytest.mark.parametrize("script", [script for script in SHOWN if CLIENTS.get(script) not in PEERS])
+def test_an_example(script: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """It runs without a network and without a key, and prints its results and no complaint."""
     if script in NEEDS:
         pytest.importorskip(NEEDS[script])
-    for key in KEYS:
-        monkeypatch.delenv(key, raising=False)
     monkeypatch.setenv("COLUMNS", "120")
-    run(script)
-    printed = capsys.readouterr()
+    run(script, monkeypatch)
+    printed = capfd.readouterr()
     assert [line for line in SHOWN[script] if line not in printed.out] == []
-    assert "live stream" not in printed.out
     assert printed.err == ""
 
 
-@pytest.mark.parametrize("script", [script for script in SHOWN if script.startswith("providers/")])
-def test_how_to_go_live(script: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the key of the provider is set, the script says what to write; it still asks nobody."""
-    for key in KEYS:
-        monkeypatch.setenv(key, "not a key")
-    run(script)
-    printed = capsys.readouterr().out
-    assert "For the live stream, put this in place of chunks():" in printed
-    library = re.search(r"^    (?:from|import) (\w+)", printed, re.MULTILINE)
-    assert library is not None
-    # A script of that name would stand in the way of the library, once its code is put there.
-    assert f"{library[1]}.py" not in {path.name for path in EXAMPLES.rglob("*.py")}
+@pytest.mark.parametrize("script", CLIENTS)
+def test_an_example_without_its_client(script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the client is missing, the script names the packages to install, and ends with a text: exit status 1."""
+    name = CLIENTS[script]
+    for module in [module for module in sys.modules if module == name or module.startswith(f"{name}.")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(SystemExit) as left:
+        run(script, monkeypatch)
+    package = name.replace("google.genai", "google-genai")
+    assert str(left.value.code).endswith(f': pip install {package} "unspool[cli,pydantic]"')
+    source = (EXAMPLES / script).read_text(encoding="utf-8")
+    assert f'Needs ``pip install {package} "unspool[cli,pydantic]"``' in source
+
+
+def test_a_recording_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the replay server does not start, the script ends with what the server said."""
+    pytest.importorskip("typer")
+    replayed = runpy.run_path(str(EXAMPLES / "providers" / "_replay.py"))["replayed"]
+    monkeypatch.setenv("NO_PROXY", "*")
+    monkeypatch.setenv("no_proxy", "*")
+    with pytest.raises(SystemExit, match=r"nothing\.jsonl"), replayed("nothing.jsonl"):
+        pass
+
+
+def test_no_script_hides_a_library() -> None:
+    """Python looks for modules beside the script first: no script has the name of a client."""
+    names = {path.stem for path in EXAMPLES.rglob("*.py")}
+    assert names.isdisjoint({name.split(".")[0] for name in [*CLIENTS.values(), "unspool", "pydantic"]})
 
 
 def test_the_terminal_is_drawn_live(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +93,7 @@ def test_the_terminal_is_drawn_live(capsys: pytest.CaptureFixture[str], monkeypa
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("LINES", "60")
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
-    run("terminal.py")
+    run("terminal.py", monkeypatch)
     assert "\x1b[" in capsys.readouterr().out
 
 
@@ -125,7 +105,7 @@ def test_recordings() -> None:
     for name, path in recordings.items():
         chunks = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         assert detect(chunks[0]) == name
-        assert f'/ "{name}.jsonl"' in sources
+        assert f'replayed("{name}.jsonl"' in sources
 
 
 # The server, in this process

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import runpy
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -542,16 +541,3 @@ def without_order(state: MessageState) -> dict[str, Any]:
         if call["id"] in made_of_fields:
             call["function"]["arguments"] = json.loads(call["function"]["arguments"])
     return shown
-
-
-# The example
-
-
-def test_the_example(capsys: pytest.CaptureFixture[str]) -> None:
-    """It runs without a network, and shows what it says."""
-    runpy.run_path(str(shared.PROJECT / "examples" / "llm_stream.py"), run_name="__main__")
-    shown = capsys.readouterr().out
-    assert "the city is known: 'Lisbon'. The call is still coming." in shown
-    assert "to be run: [Weather(city='Lisbon', days=2)]" in shown
-    assert "complete: True" in shown
-    assert "did not say why the model had stopped" in shown

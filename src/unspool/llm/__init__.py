@@ -42,7 +42,8 @@ from ._deltas import (
     Whole,
 )
 from ._diagnostics import Diagnostic, Fault, MessageError, Quirk
-from ._encode import AsyncEncoding, Encoder, Encoding, LossError, aencode, encode
+from ._dump import dump_deltas, load_deltas
+from ._encode import AsyncEncoding, Encoder, Encoding, aencode, encode
 from ._encoders.carry import Carried, carried
 from ._formats.registry import deltas_for, detect
 from ._message import MessageState, fail, finish, reduce, reduce_chunk, start, starts_another
@@ -57,7 +58,7 @@ from ._parts import (
     TextPart,
     ToolResultPart,
 )
-from ._requests.turn import Loss
+from ._requests.turn import Loss, LossError
 from ._stream import ChoiceStream, MessageStream
 from ._wire import (
     NDJSONDecoder,
@@ -143,12 +144,14 @@ __all__ = [
     "changes",
     "deltas_for",
     "detect",
+    "dump_deltas",
     "encode",
     "encode_sse",
     "fail",
     "finish",
     "iter_lines",
     "iter_sse",
+    "load_deltas",
     "reduce",
     "reduce_chunk",
     "start",

@@ -11,7 +11,7 @@ import time
 import uuid
 from typing import TYPE_CHECKING, Any, Final, final
 
-from .._errors import OptionsError, StateError, UnspoolError
+from .._errors import OptionsError, StateError
 from ._changes import changes
 from ._diagnostics import MessageError
 from ._encoders.machine import EncoderSettings, EncoderState, ended_early, step
@@ -19,7 +19,7 @@ from ._encoders.registry import wire_for
 from ._formats.registry import deltas_for
 from ._message import start
 from ._parts import FilePart
-from ._requests.turn import base64_of
+from ._requests.turn import LossError, base64_of
 from ._stream import MessageStream
 from ._wire import DONE
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ._message import MessageState
     from ._requests.turn import Loss
 
-__all__ = ["AsyncEncoding", "Encoder", "Encoding", "LossError", "aencode", "encode"]
+__all__ = ["AsyncEncoding", "Encoder", "Encoding", "aencode", "encode"]
 
 Chunk = dict[str, Any]
 
@@ -38,19 +38,6 @@ LAST: Final = f"data: {DONE}\n\n".encode()
 ORPHANS: Final = ("open", "data")
 VERSIONS: Final = (5, 6, 7)
 CLOSED: Final = "the stream ended before the message did"
-
-
-class LossError(UnspoolError, ValueError):
-    """The target has no place for something in the message. `losses` names it."""
-
-    def __init__(self, losses: tuple[Loss, ...]) -> None:
-        super().__init__(losses)
-        self.losses = losses
-
-    def _message(self) -> str:
-        first = self.losses[0]
-        place = "the message" if first.part is None else f"part {first.part}"
-        return f"{place} loses something: {first.what}: {first.why}"
 
 
 def _base64(value: object) -> str:
@@ -75,8 +62,8 @@ def _as_bytes(chunk: Chunk) -> bytes:
 class Encoder:
     """Events of a message in, chunks of a target out.
 
-    Targets are "openai-chat", "openai-responses", "anthropic", "vercel-ui" and "ag-ui". `id` and `model` replace those
-    of the message. The other parameters belong to single targets:
+    `target` is the name of a protocol, such as "openai-chat" or "vercel-ui"; the error for an unknown name lists all of
+    them. `id` and `model` replace those of the message. The other parameters belong to single targets:
 
     - `include_usage`: chat completions end with the usage, as with the option of the same name in the request
     - `reasoning_field`: the field of reasoning in chat completions; None leaves reasoning out
@@ -170,15 +157,18 @@ class Encoder:
 
     def feed(self, event: MessageEvent) -> list[Chunk]:
         """Return the chunks that an event makes."""
-        known = self._state.known.size
-        self._state, chunks = step(self._wire.target, self._state, event)
-        if self._is_strict and self._state.known.size > known:
-            raise LossError(self.losses)
-        return chunks
+        return self._taken(*step(self._wire.target, self._state, event))
 
     def close(self) -> list[Chunk]:
         """End a message whose end was not fed: return its last chunks, which are an error."""
-        self._state, chunks = ended_early(self._wire.target, self._state, CLOSED)
+        return self._taken(*ended_early(self._wire.target, self._state, CLOSED))
+
+    def _taken(self, state: EncoderState, chunks: list[Chunk]) -> list[Chunk]:
+        """Go on to the next state, and return the chunks unless a strict encoder has lost something."""
+        has_lost = state.known.size > self._state.known.size
+        self._state = state
+        if has_lost and self._is_strict:
+            raise LossError(self.losses)
         return chunks
 
     def prelude(

@@ -88,7 +88,7 @@ from ._parts import (
     text_in,
 )
 from ._requests.registry import writer_for
-from ._requests.turn import Turn, call_results
+from ._requests.turn import LossError, Turn, call_results
 from ._texts import NO_FOLD, NO_TEXT, TextFold
 
 if TYPE_CHECKING:
@@ -459,17 +459,23 @@ class MessageState:
 
     # ---- the next request ----
 
-    def as_messages(self, format: str | None = None, *, include_reasoning: str = "all") -> list[dict[str, Any]]:
+    def as_messages(
+        self, format: str | None = None, *, include_reasoning: str = "all", strict: bool = False
+    ) -> list[dict[str, Any]]:
         """Return the assistant's turn for the next request: messages, items or steps to append to the history.
 
         `format` is the wire format of the request; the default is the format that the message came in. In its own
         format a message goes back exactly as the provider wants it: in order, with signatures, encrypted reasoning and
         the results of the provider's own tools. In another format only neutral fields go. `lost_in` lists the rest.
 
-        `include_reasoning` is "all", "needed" (only if the message calls tools) or "none".
+        `include_reasoning` is "all", "needed" (only if the message calls tools) or "none". With `strict`, a turn that
+        loses something raises `LossError`.
         """
         turn, writer = self._turn(format, include_reasoning)
-        return writer.write_turn(turn)
+        written = writer.write_turn(turn)
+        if strict and turn.losses:
+            raise LossError(tuple(turn.losses))
+        return written
 
     def lost_in(self, format: str | None = None, *, include_reasoning: str = "all") -> tuple[Loss, ...]:
         """Return everything that `as_messages` leaves out or changes in this format."""

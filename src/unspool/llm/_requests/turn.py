@@ -13,7 +13,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, cast, final
 
-from ..._errors import OptionsError
+from ..._errors import OptionsError, UnspoolError
 from ..._missing import MISSING
 from .._calls import ToolCall, plain_arguments
 from .._parts import native_in
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CallResult",
     "Loss",
+    "LossError",
     "Lost",
     "RequestWriter",
     "Turn",
@@ -69,6 +70,20 @@ class Loss(NamedTuple):
     part: int | None
     what: Lost
     why: str
+
+
+class LossError(UnspoolError, ValueError):
+    """A request or a target has no place for something in the message. `losses` names it."""
+
+    def __init__(self, losses: tuple[Loss, ...]) -> None:
+        super().__init__(losses)
+        self.losses = losses
+
+    def _message(self) -> str:
+        first = self.losses[0]
+        place = "the message" if first.part is None else f"part {first.part}"
+        more = f" (and {len(self.losses) - 1:,} more in losses)" if len(self.losses) > 1 else ""
+        return f"{place} loses something: {first.what}: {first.why}{more}"
 
 
 class CallResult(NamedTuple):
