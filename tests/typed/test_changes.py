@@ -261,7 +261,7 @@ def test_the_types_of_extra_keys_are_no_field() -> None:
 
     class Open(BaseModel):
         model_config = ConfigDict(extra="allow")
-        __pydantic_extra__: dict[str, list[int]] = Field(init=False)
+        __pydantic_extra__: dict[str, list[int]] = Field(init=False)  # pyright: ignore[reportIncompatibleVariableOverride]
         name: str
 
     first, last = iter_partial(Open, ['{"more": [1]', ', "name": "a"}'])
