@@ -21,6 +21,7 @@ WITHOUT_PEERS := --ignore=tests/peers
 
 # What the compiled package is made of.
 SOURCES := $(shell find src -type f -not -name '*.pyc') $(wildcard build_tools/*.py) setup.py pyproject.toml
+PLAYGROUND := $(wildcard build_tools/playground/*.* build_tools/playground/page/*)
 
 # The tests of the core that need no package but the test runner.
 FAST := $(filter-out tests/test_fuzz.py tests/test_public.py,$(wildcard tests/test_*.py))
@@ -39,12 +40,13 @@ unexport PYTHONDONTWRITEBYTECODE
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help demo studio pictures install test test-fast test-compiled test-pure test-peers test-long test-all check coverage mutation fuzz bench bench-check docs
-.PHONY: test-sanitized lock dist dist-check test-dist sbom clean
+.PHONY: help demo demo-relay studio pictures install test test-fast test-compiled test-pure test-peers test-long test-chaos test-fleet test-all check coverage mutation fuzz bench bench-check docs
+.PHONY: playground test-playground test-sanitized lock dist dist-check test-dist sbom clean
 
 help:
 	@echo "make demo           watch a recorded answer grow, then see when each field became usable; compiles nothing"
 	@echo "make studio         the same and more in the browser; compiles nothing"
+	@echo "make demo-relay     a chat whose answers survive the kill of their worker; compiles nothing"
 	@echo "make install        compile the package and install it into .venv; one to three minutes"
 	@echo "make test           the tests, on the compiled build and on the plain sources"
 	@echo "make test-fast      the tests of the core, on one build, in less than a minute; compiles nothing"
@@ -52,6 +54,8 @@ help:
 	@echo "make test-pure      the tests, on the plain sources"
 	@echo "make test-peers     the tests that compare with exact versions of other libraries, on both builds"
 	@echo "make test-long      all tests with many more examples, and the tests that take minutes"
+	@echo "make test-chaos     kill workers, followers and Redis at random, and see that nothing is lost (15 minutes)"
+	@echo "make test-fleet     10,000 streams over four worker processes, with a kill every second"
 	@echo "make test-all       both builds on every Python from 3.11 up that is found (nox)"
 	@echo "make check          ruff, mypy, basedpyright"
 	@echo "make coverage       branch coverage; the core must have all of it"
@@ -61,6 +65,8 @@ help:
 	@echo "make bench-check    the same; fails where a goal is missed"
 	@echo "make docs           the documentation, into site/"
 	@echo "make pictures       the pictures of the README and the documentation, from real runs, into docs/pictures/"
+	@echo "make playground     the studio as a static folder, into playground/: Python runs in the browser (needs npm)"
+	@echo "make test-playground build it, and test it in Chromium; then the tests of the core on that Python (needs Node)"
 	@echo "make test-sanitized the tests of the core on a build with the address and undefined-behaviour sanitizers"
 	@echo "make dist           the published files, into dist/, built with locked tools"
 	@echo "make dist-check     build them twice, in two folders, and compare"
@@ -149,6 +155,9 @@ demo: $(STAMP_GROUP)cli
 studio: $(STAMP_GROUP)studio
 	@$(PLAIN) studio $(ARGS)
 
+demo-relay: $(STAMP_GROUP)demo
+	@PYTHONPATH=$(CURDIR)/src $(BIN)/python examples/chat_app $(ARGS)
+
 install: $(STAMP_INSTALLED)
 
 # Both builds run the same tests, with few random examples, so that it takes a few minutes. The second run has even fewer
@@ -200,10 +209,16 @@ test-peers: $(STAMP_INSTALLED) $(PEERS)
 	@echo "== Tests beside the peers: the plain sources"
 	@UNSPOOL_EXPECT=pure PYTHONPATH=$(CURDIR)/src $(PYTEST) tests/peers $(ARGS)
 
-test-long: $(STAMP_INSTALLED) $(TESTING) $(PEERS)
+test-long: $(STAMP_INSTALLED) $(TESTING) $(PEERS) $(STAMP_GROUP)docs
 	@$(IF_COMPILED); then expect=compiled; else expect=pure; fi; \
 	echo "== Long tests: the installed package ($$expect)"; \
 	HYPOTHESIS_PROFILE=long UNSPOOL_EXPECT=$$expect $(PYTEST) -m "long or not long" $(ARGS)
+
+test-chaos: $(STAMP_INSTALLED) $(TESTING)
+	@$(BIN)/python -m pytest -q -rA -n 2 -m long tests/relay/test_chaos.py $(ARGS)
+
+test-fleet: $(STAMP_INSTALLED) $(TESTING)
+	@$(BIN)/python -m pytest -q -s -m long tests/relay/test_fleet.py $(ARGS)
 
 test-all: $(STAMP_GROUP)nox
 	@$(BIN)/nox $(ARGS)
@@ -240,7 +255,24 @@ pictures: $(TESTING)
 
 docs: $(STAMP_GROUP)docs
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs --quiet build --strict
+	@if [ -f playground/index.html ]; then cp -r playground/. site/playground/; fi
 	@echo "The documentation is in site/"
+
+# ---- the playground -----------------------------------------------------------------------------------
+
+# The page is made of the studio's files, and Pyodide comes from npm by name, in a temporary folder.
+playground: playground/manifest.json
+	@echo "The playground is in playground/; to see it: $(BIN)/python -m http.server --bind 127.0.0.1 -d playground"
+
+playground/manifest.json: $(SOURCES) $(PLAYGROUND) | $(STAMP_PYTHON)
+	@echo "Building the playground (Pyodide is 14 MB)"
+	@$(BIN)/python -m build_tools.playground playground
+
+test-playground: playground/manifest.json $(TESTING)
+	@echo "== The playground in Chromium"
+	@UNSPOOL_EXPECT=pure PYTHONPATH=$(CURDIR)/src $(BIN)/python -m pytest -q tests/tools/test_playground.py $(ARGS)
+	@echo "== Tests: the core, on the Python of the playground"
+	@$(BIN)/python -m build_tools.playground.core_tests $(FAST)
 
 # ---- the published files ----------------------------------------------------------------------------
 
@@ -287,7 +319,7 @@ sbom: dist
 	@rm -rf $(VENV)/sbom
 	@$(BIN)/python -m venv --without-pip $(VENV)/sbom
 	@wheel=$$(echo dist/*.whl) && $(BIN)/python -m pip -qq --python $(VENV)/sbom/bin/python install \
-	    "unspool[pydantic,msgspec,jsonschema,cli,studio] @ file://$(CURDIR)/$$wheel"
+	    "unspool[pydantic,msgspec,jsonschema,cli,studio,redis,relay] @ file://$(CURDIR)/$$wheel"
 	@$(RELEASE)/bin/cyclonedx-py environment --output-reproducible --pyproject pyproject.toml \
 	    --output-file dist/sbom.json $(VENV)/sbom/bin/python
 	@echo "The bill of materials is dist/sbom.json"
@@ -310,6 +342,6 @@ test-sanitized: $(STAMP_GROUP)fast $(STAMP_RELEASE)
 	    HYPOTHESIS_PROFILE=brief UNSPOOL_EXPECT=compiled PYTHONPATH=$(abspath $(SANITIZED)) $(PYTEST) $(FAST) $(ARGS)
 
 clean:
-	rm -rf $(VENV) build dist site mutants .nox .coverage .coverage.* .hypothesis
+	rm -rf $(VENV) build dist site playground mutants .nox .coverage .coverage.* .hypothesis
 	rm -rf .mypy_cache .pytest_cache .ruff_cache
 	find src tests bench build_tools examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -16,11 +16,11 @@ __all__ = ["as_json", "as_markdown", "as_text", "misses", "replace_between_marke
 
 _HEAD: Final = ("work", "unit", "compiled", "pure", "floor", "best peer", "ratio", "goal", "")
 _FLOOR_IN_WORDS: Final = """\
-**The floor** is the least that a value after each fragment can cost. A value never changes once you have it. So a parser
-has to read the fragment, copy each open container that the fragment changes, and join the open string with its new piece.
-The floor does only that, as plain C calls on the same document in the same run: it feeds the fragments to a live parser
-without asking for its value, and then makes one `dict.copy` or list slice per copied container and one concatenation per
-piece of text. The goal of the compiled build is to stay within 1.25 times the floor."""
+**The floor** is the least that a value after each fragment can cost. A value never changes once you have it. So a
+parser has to read the fragment, copy each open container that the fragment changes, and join the open string with its
+new piece. The floor does only that, as plain C calls on the same document in the same run: it feeds the fragments to a
+live parser without asking for its value, and then makes one `dict.copy` or list slice per copied container and one
+concatenation per piece of text. The goal of the compiled build is to stay within 1.25 times the floor."""
 _START, _END = "<!-- bench:start -->", "<!-- bench:end -->"
 
 

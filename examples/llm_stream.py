@@ -25,7 +25,7 @@ except ImportError as error:
     sys.exit(f'{error}: pip install openai "unspool[cli,pydantic]"')
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from unspool.llm import Gate, ToolCall
 
@@ -58,7 +58,7 @@ CONFIG = Config(Trip, tools={"forecast": Forecast})
 
 
 @contextmanager
-def client_for(recording: str, *options: str, is_live: bool) -> Iterator[OpenAI]:
+def client_for(recording: str, *options: str, is_live: bool) -> Generator[OpenAI]:
     """A client of the provider, or of a server that plays the recording."""
     if is_live:
         with OpenAI() as client:

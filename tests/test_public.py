@@ -23,7 +23,7 @@ from build_tools.imports import SOURCES, imports, layers, listed_name, module_fi
 from tests.support.shared import PROJECT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    pass
 
 PUBLIC = [
     "COMPILED",
@@ -73,10 +73,10 @@ PUBLIC = [
 LAYERS = [name for layer in layers() for name in layer.names]
 """The layers, as docs/how-it-works.md lists them: modules, and packages with a slash behind their names."""
 
-EXTRAS = re.compile(r"typed\._(from_)?(pydantic|msgspec)|tools\.(cli|studio)\b")
+EXTRAS = re.compile(r"typed\._(from_)?(pydantic|msgspec)|relay\.web|tools\.(cli|studio)\b")
 """The modules that need what an extra installs; they are imported when they are used."""
 
-SHOP_WINDOWS = ["typed", "llm"]
+SHOP_WINDOWS = ["typed", "llm", "relay"]
 """The packages inside that show names of their own."""
 
 
@@ -260,7 +260,7 @@ def test_class_names_are_unique() -> None:
     assert [name for name, count in Counter(names).items() if count > 1] == []
 
 
-OPEN = re.compile(r"tree|typed|llm|patch|select|testing|__main__|tools\b.*")
+OPEN = re.compile(r"tree|typed|llm|patch|select|testing|relay\.web|__main__|tools\b.*")
 """What users import from, and the tools, which are programs and not for import."""
 
 

@@ -71,10 +71,12 @@ def write(folder: Path = FOLDER) -> None:
     """Take all pictures. Needs playwright, Chromium and the packages of the studio."""
     from playwright.sync_api import sync_playwright
 
-    from unspool.tools.studio.server import StudioServer
+    from unspool.tools.studio import server as served
 
+    if not Path(served.__file__).is_relative_to(ROOT):
+        raise RuntimeError("the pictures must show the sources: use `make pictures`, or set PYTHONPATH=src")
     folder.mkdir(parents=True, exist_ok=True)
-    server = StudioServer()
+    server = served.StudioServer()
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

@@ -63,7 +63,9 @@ def add_wheels(target: Path) -> None:
     pure = {**os.environ, "UNSPOOL_PURE": "1"}
     with tempfile.TemporaryDirectory(prefix="unspool-plain-") as copy:  # a build leaves files in its folder
         for name in ("src", "build_tools"):
-            shutil.copytree(PROJECT / name, Path(copy) / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+            shutil.copytree(
+                PROJECT / name, Path(copy) / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
+            )
         for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
             shutil.copyfile(PROJECT / name, Path(copy) / name)
         run(*pip, "wheel", "--no-deps", "--wheel-dir", str(target), copy, env=pure)
@@ -107,7 +109,7 @@ def replaced(text: str, old: str, new: str) -> str:
 def run(*command: str, cwd: Path | None = None, env: dict[str, str] | None = None) -> None:
     """Run a command; if it fails, end with its words."""
     try:
-        ran = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=600, check=False)
+        ran = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=600, check=False)  # noqa: S603 - our own words
     except FileNotFoundError:
         raise SystemExit(f"the playground needs {command[0]}") from None
     if ran.returncode != 0:

@@ -69,6 +69,13 @@ class Patcher:
         """Return the operations that lead from the document before these events to the one after them."""
         return list(self._each(events))
 
+    def fork(self) -> Patcher:
+        """Return a patcher that goes on from here by itself. The cost does not depend on what came before."""
+        patcher = Patcher(self._append)
+        patcher._string, patcher._length = self._string, self._length
+        patcher._pieces, patcher._is_broken = self._pieces.copy(), self._is_broken
+        return patcher
+
     def _each(self, events: Iterable[Event]) -> Iterator[Operation]:
         """Yield the operations one by one, since each has a whole path. The caller takes all of them."""
         operations: list[Operation] = []  # only the last one can still change

@@ -72,7 +72,7 @@ def of(*languages: str) -> list[Block]:
 EVERYWHERE = {"python", "pycon", "console", "sh"}
 ON_SOME_PAGES = {
     "python3": re.compile(r"README\.md|docs/(providers/.*|coming-from)\.md"),
-    "js": re.compile(r"docs/how-to/patches-over-sse\.md"),
+    "js": re.compile(r"docs/(relay|how-to/(patches-over-sse|resumable-chat|several-devices))\.md"),
     "json": re.compile(r"docs/cli\.md"),
     "": re.compile(r"docs/(events|how-it-works|snapshots|studio)\.md"),
 }
@@ -119,7 +119,7 @@ class Line(NamedTuple):
     def is_local(self) -> bool:
         """Whether it ends by itself, and needs nothing but unspool; tests of the servers run those."""
         tools = {command[0].removeprefix(".venv/bin/") for command in self.commands}
-        is_served = {"studio", "gateway", "--serve"} & {*self.text.split()}
+        is_served = {"studio", "gateway", "--serve", "relay"} & {*self.text.split()}
         return "unspool" in tools and tools <= {"unspool", "echo", "printf", "head", "curl"} and not is_served
 
 
@@ -183,7 +183,11 @@ def test_what_is_typed_exists(line: Line, clone: Path) -> None:
     for tool, *words in line.commands:
         if tool == "unspool":
             name, *arguments = words
-            assert GROUP.commands[name].make_context(name, arguments).params
+            command = GROUP.commands[name]
+            if name == "relay":
+                name, *arguments = arguments
+                command = command.commands[name]
+            assert command.make_context(name, arguments).params
         elif tool == "make":
             check_make(words)
         elif tool == ".venv/bin/pip":
@@ -224,9 +228,29 @@ def test_the_recording_on_the_page() -> None:
 # JavaScript
 
 
+def script_on(page: str) -> Block:
+    """The only script on a page."""
+    (shown,) = [block for block in of("js") if block.page == page]
+    return shown
+
+
+@pytest.mark.parametrize("block", [block for block in of("js") if "/relay.js" in block.code], ids=str)
+def test_scripts_use_what_the_browser_client_has(block: Block, tmp_path: Path) -> None:
+    """What they import is there, and they are JavaScript."""
+    client = (PROJECT / "src" / "unspool" / "relay" / "static" / "relay.js").read_text(encoding="utf-8")
+    (names,) = re.findall(r'import \{ (.*?) \} from "/relay.js"', block.code)
+    exported = re.findall(r"^export (?:function|class|const) (\w+)", client, re.MULTILINE)
+    assert set(names.split(", ")) <= set(exported)
+    node = shutil.which("node")
+    if node is not None:
+        file = tmp_path / "script.mjs"
+        file.write_text(block.code, encoding="utf-8")
+        subprocess.run([node, "--check", file], check=True, timeout=30)
+
+
 def test_the_script_on_the_page_is_that_of_the_example() -> None:
     """The function of docs/how-to/patches-over-sse.md is the one in the page that tests/docs/test_examples.py opens."""
-    (shown,) = of("js")
+    shown = script_on("docs/how-to/patches-over-sse.md")
     assert shown.code in (PROJECT / "examples" / "fastapi_sse.js").read_text(encoding="utf-8")
 
 
@@ -235,7 +259,7 @@ def test_the_script_on_the_page_runs() -> None:
     node = shutil.which("node")
     if node is None:
         pytest.skip("node is not here")
-    (shown,) = of("js")
+    shown = script_on("docs/how-to/patches-over-sse.md")
     patches: list[dict[str, Any]] = [
         {"op": "add", "path": "", "value": {"title": "Trip", "a/b": {"~": 1}, "days": [1]}},
         {"op": "append", "path": "/title", "value": " to Fuji"},

@@ -30,7 +30,8 @@ from unspool.patch import apply
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
-SERVERS = ["fastapi_sse.py", "gateway.py"]
+SERVERS = ["chat_app/answers.py", "chat_app/chat.py", "fastapi_sse.py", "gateway.py"]
+"""tests/relay/test_chat_app.py runs the chat."""
 NEEDS = {"terminal.py": "rich", "fastapi_sse.py": "fastapi", **CLIENTS}
 
 

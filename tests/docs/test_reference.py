@@ -17,8 +17,12 @@ NAMES = [
 ]
 PUBLIC = [
     (package, name)
-    for package in ("unspool", "unspool.typed", "unspool.llm", "unspool.patch", "unspool.select", "unspool.testing")
+    for package in (
+        *("unspool", "unspool.typed", "unspool.llm", "unspool.patch", "unspool.select", "unspool.testing"),
+        *("unspool.relay", "unspool.relay.web"),
+    )
     for name in importlib.import_module(package).__all__
+    if name != "StreamResponse"  # `Relay.sse` makes it
 ]
 
 

@@ -86,7 +86,7 @@ def places(name: str, count: int) -> list[int]:
 
 def late_cases(name: str, states: list[MessageState], client: str, target: str) -> list[dict[str, Any]]:
     """The cases of one recording: the whole stream, and clients that join late, with or without an older part."""
-    version = {"version": int(client[-1])} if target == "vercel-ui" else {}
+    version: dict[str, Any] = {"version": int(client[-1])} if target == "vercel-ui" else {}
     cases = [{"name": f"{name} whole", "client": client, "stream": stream_of(target, states, **version)}]
     for at in places(name, len(states)):
         late = Encoder(target, **NAMES, **version)

@@ -6,6 +6,8 @@ written again: `python -m tests.support.gateway_table --write-docs`.
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.support import shared
@@ -47,7 +49,7 @@ def test_law_42_the_page_lists_every_mistake() -> None:
     assert table_in(GATEWAYS, MISTAKES) == lines(mistakes(), ("mistake", "reports", "test"))
 
 
-SENT = {
+SENT: dict[str, Any] = {
     "text": "Hi",
     "reasoning": "",
     "calls": [("a", "f", {})],
@@ -65,7 +67,7 @@ def test_every_check_can_fail(check: str) -> None:
     chunk = {"choices": [choice], "usage": {"prompt_tokens": 1, "completion_tokens": 2}}
     assert all(verdicts(SENT, read_chat([chunk])).values())
     server = {**call, "index": 1, "id": "s"}
-    wrong = {
+    wrong: dict[str, dict[str, Any]] = {
         "text": {**chunk, "choices": [{**choice, "delta": {"content": "H", "tool_calls": [call]}}]},
         "reasoning": {**chunk, "choices": [{**choice, "delta": {**choice["delta"], "reasoning_content": "Hm"}}]},
         "calls": {**chunk, "choices": [{**choice, "delta": {"content": "Hi"}}]},

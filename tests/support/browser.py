@@ -155,15 +155,22 @@ class Page:
     """A page of the studio, and what was seen of it."""
 
     def __init__(
-        self, opened: Browser, url: str, *, address: str = "", size: tuple[int, int] = WIDE, **options: Any
+        self,
+        opened: Browser,
+        url: str,
+        *,
+        address: str = "",
+        size: tuple[int, int] = WIDE,
+        patience: int = PATIENCE,
+        **options: Any,
     ) -> None:
         from tests.support.studio import Client
 
         self.client: Final = Client(url)
         self.url: Final = f"{self.client.origin}/"
-        self.patience = PATIENCE
+        self.patience = patience
         self.context: Final = opened.new_context(viewport={"width": size[0], "height": size[1]}, **options)
-        self.context.set_default_timeout(PATIENCE)
+        self.context.set_default_timeout(patience)
         self.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=self.client.origin)
         self.raw: Final[RawPage] = self.context.new_page()
         self.complaints: Final[list[str]] = []

@@ -155,8 +155,9 @@ def seen_on_page(target: str, part: Part, shown: dict[str, Any]) -> dict[str, An
 
 def is_orphan(part: Part, after: Part | None) -> bool:
     """Whether a page cannot tell a call from the empty one that begins for a result without a call."""
-    is_empty = isinstance(part, ToolCall) and part.kind == "server" and written_arguments(part) == "{}"
-    return is_empty and part.signature is None and isinstance(after, ToolResultPart) and after.call_id == part.id
+    if not (isinstance(part, ToolCall) and part.kind == "server" and written_arguments(part) == "{}"):
+        return False
+    return part.signature is None and isinstance(after, ToolResultPart) and after.call_id == part.id
 
 
 def expected(target: str, state: MessageState, losses: Iterable[Loss]) -> list[dict[str, Any]]:

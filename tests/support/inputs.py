@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from unspool.tools.viewer.inputs import CUT, Guess, InputDecoder, InputKind
-from unspool.tools.viewer.recordings import HEADER, Recorder
+from unspool.tools.viewer.recordings import HEADER, RecordingWriter
 
 if TYPE_CHECKING:
     from unspool.tools.viewer.timeline import Timeline
@@ -96,7 +96,7 @@ SNAPSHOTS: Final[list[dict[str, Any]]] = [
 
 def recorded(data: bytes, size: int = 50) -> bytes:
     """A recording of these bytes, cut into pieces of so many, one every tenth of a second."""
-    recorder = Recorder()
+    recorder = RecordingWriter()
     pieces = [data[start : start + size] for start in range(0, len(data), size)]
     lines = [recorder.line(number / 10, piece) for number, piece in enumerate(pieces)]
     return "".join([HEADER, *lines, recorder.close(len(pieces) / 10)]).encode()

@@ -22,7 +22,7 @@ from unspool.tools.cli.commands.check import check
 from unspool.tools.cli.commands.steps import events, patch, values
 from unspool.tools.cli.lines import EventLines, PatchLines
 from unspool.tools.studio.requests import Query, SessionOptions
-from unspool.tools.studio.sessions import FullError, Session, Sessions
+from unspool.tools.studio.sessions import NoRoomError, Session, Sessions
 from unspool.tools.studio.settings import Settings
 from unspool.tools.viewer.timeline import FIRST_ROOM, PATCH_ROOM
 
@@ -147,7 +147,7 @@ def test_the_budget_counts_what_sessions_keep() -> None:
         return len(sessions), sessions.kept <= sessions._settings.kept
 
     assert asyncio.run(crowd(0)) == (2, True)
-    with pytest.raises(FullError):
+    with pytest.raises(NoRoomError):
         asyncio.run(crowd(1))
 
 

@@ -17,7 +17,7 @@ from unspool.llm import MessageError, MessageStream, SSEDecoder, iter_lines, ite
 from unspool.testing import every_cut, random_cuts
 from unspool.tools.viewer.escaping import visible
 from unspool.tools.viewer.playback import pieces_of, wire_of
-from unspool.tools.viewer.recordings import HEADER, Arrival, Recorder, RecordingError, RecordingReader
+from unspool.tools.viewer.recordings import HEADER, Arrival, RecordingError, RecordingReader, RecordingWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,7 +31,7 @@ cut_anywhere = st.lists(st.binary(max_size=6) | st.text(max_size=4).map(str.enco
 
 def recorded(pieces: Iterable[bytes], *, ascii_only: bool = False) -> str:
     """The recording of pieces that came a tenth of a second apart."""
-    recorder = Recorder(ascii_only=ascii_only)
+    recorder = RecordingWriter(ascii_only=ascii_only)
     lines = [recorder.line(step / 10, piece) for step, piece in enumerate(pieces)]
     return HEADER + "".join(lines) + recorder.close(1000.0)
 

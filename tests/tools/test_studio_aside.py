@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from typing import Any
 
 import pytest
 
@@ -11,12 +12,18 @@ pytest.importorskip("starlette")
 
 import importlib
 
+from build_tools.playground.bridge import Bridge
+from unspool.tools.studio.app import Studio
 from unspool.tools.studio.requests import SessionOptions, query_of
 from unspool.tools.studio.sessions import Sessions
 from unspool.tools.studio.settings import Settings
 
 beside = importlib.import_module("unspool.tools.studio.aside")
 pytestmark = pytest.mark.either
+
+
+def refuse(_: threading.Thread) -> None:
+    pytest.fail("a thread was started")
 
 
 @pytest.mark.parametrize("has_threads", [True, False], ids=["threads", "no threads"])
@@ -36,7 +43,7 @@ def test_aside_takes_a_thread_where_there_are_threads(monkeypatch: pytest.Monkey
 def test_sessions_work_without_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """A session is loaded, viewed and dropped without a single thread."""
     monkeypatch.setattr(beside, "HAS_THREADS", False)
-    monkeypatch.setattr(threading.Thread, "start", lambda _: pytest.fail("a thread was started"))
+    monkeypatch.setattr(threading.Thread, "start", refuse)
 
     async def whole() -> str:
         sessions = Sessions(Settings())
@@ -46,3 +53,27 @@ def test_sessions_work_without_threads(monkeypatch: pytest.MonkeyPatch) -> None:
         return str(view["text"]["chars"])
 
     assert asyncio.run(whole()) == '{"title": "Fuji"}'
+
+
+def test_refusals_need_no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Errors are answered with their status, and no thread is started for that either."""
+    monkeypatch.setattr(beside, "HAS_THREADS", False)
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    sent: list[tuple[int, str, Any]] = []
+
+    def post(number: int, kind: str, value: Any) -> None:
+        sent.append((number, kind, value))
+
+    async def refused() -> None:
+        bridge = Bridge(Studio(None).app, post)
+        json_type = {"Content-Type": "application/json"}
+        bridge.send(1, "GET", "/api/sessions/absent/view?step=1", {}, b"")
+        bridge.send(2, "POST", "/api/sessions", json_type, b"[]")
+        bridge.send(3, "POST", "/api/sessions", {}, b"")
+        bridge.send(4, "GET", "/absent", {}, b"")
+        while [kind for _, kind, _ in sent].count("end") < 4:
+            await asyncio.sleep(0)
+
+    asyncio.run(asyncio.wait_for(refused(), 10))
+    assert {number: value for number, kind, value in sent if kind == "status"} == {1: 404, 2: 422, 3: 415, 4: 404}
+    assert b"no such session" in b"".join([value for number, kind, value in sent if (number, kind) == (1, "piece")])

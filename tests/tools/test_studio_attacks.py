@@ -20,7 +20,7 @@ from unspool.tools.studio import sessions as sessions_module
 from unspool.tools.studio.guard import Door
 from unspool.tools.studio.requests import SessionOptions
 from unspool.tools.studio.server import WATCHED, FaultLimit
-from unspool.tools.studio.sessions import FullError, Session, Sessions
+from unspool.tools.studio.sessions import NoRoomError, Session, Sessions
 from unspool.tools.studio.settings import Settings
 
 if TYPE_CHECKING:
@@ -337,7 +337,7 @@ def test_those_that_are_being_made_take_room(limit: dict[str, int]) -> None:
         sessions = Sessions(replace(QUICK, loads=12, **limit))
         loads = [sessions.load("one of many", text, SessionOptions()) for _ in range(12)]
         results = await asyncio.gather(*loads, return_exceptions=True)
-        return len(sessions), sessions.size, len([result for result in results if isinstance(result, FullError)])
+        return len(sessions), sessions.size, len([result for result in results if isinstance(result, NoRoomError)])
 
     assert asyncio.run(crowd()) == (3, 3 * len(text), 9)
 

@@ -102,6 +102,10 @@ def pressed(id: str, key: str) -> Callable[[Page], object]:
     return lambda page: page.raw.press(f"#{id}", key)
 
 
+def doubly(id: str) -> Callable[[Page], object]:
+    return lambda page: page.raw.dblclick(f"#{id}")
+
+
 def picked(id: str, choice: str) -> Callable[[Page], object]:
     return lambda page: page.raw.select_option(f"#{id}", choice)
 
@@ -247,8 +251,8 @@ WALKS = {
         Row("line ArrowLeft", changed("#panel-text", "<"), pressed("split-text", "ArrowLeft")),
         Row("line ArrowUp", changed("#bottom", ">"), pressed("split-bottom", "ArrowUp")),
         Row("line ArrowDown", changed("#bottom", "<"), pressed("split-bottom", "ArrowDown")),
-        Row("line dblclick", "!$('#panel-text').style.cssText", lambda page: page.raw.dblclick("#split-text")),
-        Row("line dblclick", "!$('#bottom').style.cssText", lambda page: page.raw.dblclick("#split-bottom")),
+        Row("line dblclick", "!$('#panel-text').style.cssText", doubly("split-text")),
+        Row("line dblclick", "!$('#bottom').style.cssText", doubly("split-bottom")),
     ],
     "opening": [
         Row("p", focus("open-text")),

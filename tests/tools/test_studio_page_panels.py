@@ -210,7 +210,7 @@ def test_following_the_open_end(page: Page) -> None:
 def test_the_waterfall_follows_too(page: Page) -> None:
     """The last field that has begun is in sight, unless someone scrolls."""
     page.open_input(json.dumps({f"key {number}": number for number in range(60)}).encode(), "many")
-    assert page.text("#waterfall .row >> nth=0") == "$"
+    assert page.text("#waterfall .row .words >> nth=0") == "$"
     page.scrub(page.last - 1)
     page.wait("[...document.querySelectorAll('#waterfall .row .label')].at(-1).textContent.includes('key 59')")
     page.scrub(5)

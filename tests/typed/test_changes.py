@@ -178,6 +178,39 @@ def test_values_with_serializers_appear_when_they_are_complete() -> None:
     assert set(seen) == {"abc"}
 
 
+def test_a_set_is_written_when_it_is_complete() -> None:
+    """A set has an order of its own, and a set of models is shown as a list before: so it appears once, and whole."""
+
+    class Word(BaseModel):
+        model_config = ConfigDict(frozen=True)
+        text: str
+
+    class Box(BaseModel):
+        words: set[Word]
+        numbers: frozenset[int] = frozenset()
+
+    text = '{"words": [{"text": "a"}, {"text": "b"}], "numbers": [1, 2]}'
+    for size in (1, 9, 1000):
+        fragments = [text[at : at + size] for at in range(0, len(text), size)]
+        *_, last = iter_partial(Box, fragments)
+        assert document_of(Box, fragments) == json.loads(last.value.model_dump_json())
+        appeared = [(kind, path) for one in changes_of(Box, fragments) for kind, path in one if ".words" in path]
+        assert [kind for kind, _ in appeared] == ["appeared"] * 5 + ["completed"] * 5
+
+
+def test_a_value_of_a_schema_that_is_judged_when_it_closes() -> None:
+    """Nothing in it is complete before, also where it is shown as a plain value."""
+    for schema in ({"contains": {"const": 7}}, {"uniqueItems": True}, {"not": {"maxItems": 1}}):
+        first, last = changes_of(schema, ["[1, 7, 2", "]"])
+        assert first == [("appeared", "$"), ("appeared", "$[0]"), ("appeared", "$[1]")]
+        assert ("appeared", "$[2]") in last
+        assert [path for kind, path in last if kind == "completed"] == ["$[0]", "$[1]", "$[2]", "$"]
+    inside = {"properties": {"list": {"contains": {"const": 7}}}}
+    first, last = changes_of(inside, ['{"list": [7, 8', "]}"])
+    assert ("completed", "$.list[0]") in last
+    assert "completed" not in [kind for kind, _ in first]
+
+
 def test_a_value_that_cannot_be_written_names_its_path() -> None:
     """A serializer that fails ends the iteration with an error that says where."""
 

@@ -8,7 +8,7 @@ let last = 0;
 let broken = null;
 
 /** What to say when there is no response. */
-export const SILENCE = "Python does not answer in this page. Load the page again; it needs a browser with WebAssembly.";
+export let SILENCE = "Python does not answer in this page. Load the page again; it needs a browser with WebAssembly.";
 
 worker.addEventListener("message", ({ data: { number, kind, value } }) => {
   if (kind === "ready") {
@@ -23,7 +23,8 @@ say("loading Python, 14 MB, once …");
 
 function fail(reason) {
   broken = new Error(reason);
-  complain(`Python could not be started: ${reason}`);
+  SILENCE = `Python could not be started: ${reason}`;
+  complain(SILENCE);
   for (const answer of answers.values()) answer("failure", reason);
 }
 
@@ -44,8 +45,8 @@ function ask(address, { method = "GET", headers = {}, body = new ArrayBuffer(0) 
 
 /** Send a request, and return the Response. */
 export async function send(address, { signal, body = "", ...options } = {}) {
-  signal?.throwIfAborted();
   const bytes = await new Blob([body]).arrayBuffer();
+  signal?.throwIfAborted();
   return new Promise((done, refuse) => {
     const pieces = [];
     let status = 500;

@@ -30,10 +30,13 @@ async function fetched(address) {
 
 async function begin() {
   const manifest = JSON.parse(new TextDecoder().decode(await fetched("manifest.json")));
-  const wheels = manifest.wheels.map((name) => fetched(`wheels/${name}`));
-  const python = await loadPyodide({ indexURL: new URL("pyodide/", import.meta.url).href });
-  for (const wheel of wheels) python.unpackArchive(await wheel, "zip", { extractDir: SITE });
-  python.FS.writeFile(`${SITE}/bridge.py`, new Uint8Array(await fetched("bridge.py")));
+  const [python, bridgeFile, ...wheels] = await Promise.all([
+    loadPyodide({ indexURL: new URL("pyodide/", import.meta.url).href }),
+    fetched("bridge.py"),
+    ...manifest.wheels.map((name) => fetched(`wheels/${name}`)),
+  ]);
+  for (const wheel of wheels) python.unpackArchive(wheel, "zip", { extractDir: SITE });
+  python.FS.writeFile(`${SITE}/bridge.py`, new Uint8Array(bridgeFile));
   const made = python.runPython(`
 import json, sys
 sys.path.append("${SITE}")

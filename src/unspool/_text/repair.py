@@ -818,7 +818,8 @@ class Repairer:
             if c == 0x3A and self._level == GUESS:  # :
                 limit = min(end, at + FARTHEST)
                 out = self._beyond(limit, NO)
-                if self._is_last and limit == end and text[at:end].rstrip(" \t\r\n").endswith("}"):
+                rest = text[at:end].rstrip(" \t\r\n")
+                if self._is_last and limit == end and rest.endswith("}"):
                     out = YES  # no other quote will come, and the object is closed
                 answer = key_was_not_closed(text, at + 1, limit, out, style)
                 if answer == UNDECIDED:

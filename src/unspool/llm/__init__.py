@@ -42,6 +42,7 @@ from ._deltas import (
     Whole,
 )
 from ._diagnostics import Diagnostic, Fault, MessageError, Quirk
+from ._dump import dump_deltas, load_deltas
 from ._encode import AsyncEncoding, Encoder, Encoding, aencode, encode
 from ._encoders.carry import Carried, carried
 from ._formats.registry import deltas_for, detect
@@ -143,12 +144,14 @@ __all__ = [
     "changes",
     "deltas_for",
     "detect",
+    "dump_deltas",
     "encode",
     "encode_sse",
     "fail",
     "finish",
     "iter_lines",
     "iter_sse",
+    "load_deltas",
     "reduce",
     "reduce_chunk",
     "start",

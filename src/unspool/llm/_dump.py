@@ -1,8 +1,13 @@
-"""Message states as plain JSON data, and back: never pickle, never eval.
+"""Message states and deltas as plain JSON data, and back: never pickle, never eval.
 
 A dump stores only what arrived: texts, leaves, names, numbers. Loading reads the texts again, which restores values,
 completeness and errors, so a dump cannot be wrong about them. All stored data is checked: tampered data raises
 `StateError`, or yields a state that could have existed.
+
+Deltas have a compact form, for logs and wires: a version, and then each delta as a list of a letter and its fields.
+Fields with their default value are left out at the end, and a delta that is only text of the answer is a string::
+
+    [1, "Hel", "lo", ["r", "Why", [0]], ["c", 0, "call_1", "search", ""], ["f", "tool_calls"]]
 """
 
 # pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false, reportUnknownMemberType=false
@@ -32,8 +37,29 @@ from ._calls import (
     done_of,
     place_of,
 )
-from ._config import OUTPUT
-from ._deltas import CallKind, Finish, FinishReason, Leaf, Usage
+from ._config import OUTPUT, Config
+from ._deltas import (
+    BlockEnd,
+    BlockStart,
+    CallKind,
+    Delta,
+    Finish,
+    FinishReason,
+    Ignored,
+    Leaf,
+    MessageData,
+    MessageStart,
+    PartData,
+    PartStart,
+    ProviderError,
+    ReasoningDelta,
+    Recount,
+    RefusalDelta,
+    TextDelta,
+    ToolCallDelta,
+    Usage,
+    Whole,
+)
 from ._diagnostics import Fault, MessageError, Notes, Quirk
 from ._formats.registry import FORMATS
 from ._parts import (
@@ -51,11 +77,12 @@ from ._parts import (
 from ._texts import JSONDocument
 
 if TYPE_CHECKING:
-    from ._config import Config
+    from collections.abc import Callable, Iterable
+
     from ._deltas import Block
     from ._parts import Part
 
-__all__ = ["MessageFields", "dump", "load"]
+__all__ = ["MessageFields", "dump", "dump_deltas", "load", "load_deltas"]
 
 VERSION: Final = 2
 MAX_DATA_DEPTH: Final = 400  # of native data: the functions here and `json` recurse over it
@@ -518,3 +545,230 @@ def _is_plain(value: object) -> bool:
         elif inner is not None and not isinstance(inner, (str, int, float)):
             return False
     return True
+
+
+# ---- deltas ------------------------------------------------------------------------------------------
+
+DELTAS_VERSION: Final = 1
+NO_INDEX: Final[list[object]] = []
+"""An index that the wire did not have: null is an index of its own."""
+
+DELTA_CODES: Final[dict[str, type[Delta]]] = {
+    "m": MessageStart,
+    "t": TextDelta,
+    "r": ReasoningDelta,
+    "n": RefusalDelta,
+    "c": ToolCallDelta,
+    "p": PartStart,
+    "d": PartData,
+    "b": BlockStart,
+    "z": BlockEnd,
+    "o": Recount,
+    "k": MessageData,
+    "u": Usage,
+    "f": Finish,
+    "x": ProviderError,
+    "i": Ignored,
+}
+CODES: Final = {kind: code for code, kind in DELTA_CODES.items()}
+
+DEFAULTS: Final[dict[str, object]] = {
+    "block": (),
+    "is_whole": False,
+    "choice": 0,
+    "index": MISSING,
+    "is_done": False,
+    "counts_blocks": False,
+    "input_names": (),
+    "is_known": False,
+}
+"""The default values of the fields that have another one than None."""
+REQUIRED: Final = {
+    *(("t", "text"), ("r", "text"), ("n", "text"), ("p", "part"), ("d", "name"), ("b", "block"), ("b", "native")),
+    *(("o", "ids"), ("k", "name"), ("k", "value"), ("f", "reason"), ("x", "message"), ("i", "kind")),
+}
+"""The fields without a default value, by the letter of the delta."""
+BOUND: Final = Config()
+"""The config that parts of a delta are loaded with: they hold no calls, so it does not matter."""
+
+
+def dump_deltas(deltas: Iterable[Delta]) -> list[Any]:
+    """Return deltas as compact JSON data. `load_deltas` restores them.
+
+    >>> from unspool.llm import Finish, TextDelta
+    >>> dump_deltas([TextDelta("Hel"), TextDelta("lo", (2,)), Finish("stop", "end_turn")])
+    [1, 'Hel', ['t', 'lo', [2]], ['f', 'stop', 'end_turn']]
+    """
+    return [DELTAS_VERSION, *[_dump_delta(delta) for delta in deltas]]
+
+
+def load_deltas(data: object) -> list[Delta]:
+    """Return the deltas that `dump_deltas` wrote. Raise `StateError` for anything else."""
+    try:
+        check(isinstance(data, list) and len(data) > 0, "deltas must be a list")
+        version, *items = cast("list[Any]", data)
+        check(type(version) is int and version == DELTAS_VERSION, "unsupported version of deltas")
+        return [_load_delta(item) for item in items]
+    except StateError:
+        raise
+    except (UnspoolError, ValueError, TypeError, LookupError, ArithmeticError, RecursionError) as error:
+        raise StateError(f"invalid deltas: {type(error).__name__}") from None
+
+
+def _dump_delta(delta: Delta) -> object:
+    kind = type(delta)
+    if isinstance(delta, TextDelta) and not delta.block and not delta.is_whole and delta.choice == 0:
+        return delta.text
+    fields: list[object] = [CODES[kind]]
+    size = 1
+    for name in kind.__match_args__:
+        value = getattr(delta, name)
+        is_default = value is None if name not in DEFAULTS else value is DEFAULTS[name] or value == DEFAULTS[name]
+        if name == "raw" and kind is Usage:
+            is_default = not value
+        dumper = DUMPERS.get(name)
+        fields.append(None if is_default and dumper is None else value if dumper is None else dumper(value))
+        if not is_default or (fields[0], name) in REQUIRED:
+            size = len(fields)
+    return fields[:size]
+
+
+def _load_delta(data: Any) -> Delta:
+    if isinstance(data, str):
+        return TextDelta(data)
+    check(isinstance(data, list) and len(data) > 0, "invalid delta")
+    code, *values = data
+    kind = DELTA_CODES.get(code) if isinstance(code, str) else None
+    check(kind is not None, "unknown delta")
+    names = cast("type[Delta]", kind).__match_args__
+    check(len(values) <= len(names), "a delta with too many fields")
+    check(all((code, name) not in REQUIRED for name in names[len(values) :]), "a delta with too few fields")
+    fields: dict[str, Any] = {}
+    for name, value in zip(names, values, strict=False):
+        if value is None and (name in DEFAULTS or name == "raw") and name != "index":
+            continue  # a default between other fields
+        fields[name] = LOADERS.get(name, _load_scalar)(value)
+    _check_delta(code, fields)
+    return cast("Callable[..., Delta]", kind)(**fields)
+
+
+def _dump_index(index: object) -> object:
+    return NO_INDEX if index is MISSING else index
+
+
+def _load_index(data: Any) -> Any:
+    if data == NO_INDEX:
+        return MISSING
+    check(data is None or (isinstance(data, (int, str)) and not isinstance(data, bool)), "invalid index")
+    return data
+
+
+def _dump_arguments(arguments: object) -> object:
+    if isinstance(arguments, Whole):
+        return {"whole": _dump_data(arguments.value)}
+    if isinstance(arguments, tuple):
+        return [_dump_leaf(leaf) for leaf in cast("tuple[Leaf, ...]", arguments)]
+    return arguments
+
+
+def _load_arguments_of_delta(data: Any) -> Any:
+    if isinstance(data, dict):
+        check(set(data) == {"whole"}, "invalid arguments")
+        return Whole(_load_data(data["whole"]))
+    if isinstance(data, list):
+        leaves: list[Leaf] = []
+        for path, will_continue, *value in data:
+            check(len(value) <= 1 and _is_plain(value), "a leaf is not JSON")
+            leaves.append(Leaf(text(path), value[0] if value else MISSING, flag(will_continue)))
+        return tuple(leaves)
+    return _optional_text(data)
+
+
+def _dump_value(value: object) -> object:
+    """Return the value of a field of a part: citations and tuples are marked."""
+    if isinstance(value, Citation):
+        return {"citation": _dump_citation(value)}
+    if isinstance(value, tuple):
+        return {"tuple": [_dump_value(item) for item in cast("tuple[object, ...]", value)]}
+    return {"data": _dump_data(value)}
+
+
+def _load_value(data: Any) -> Any:
+    check(isinstance(data, dict) and len(data) == 1, "invalid value of a field")
+    ((mark, value),) = data.items()
+    if mark == "citation":
+        return _load_citation(value)
+    if mark == "tuple":
+        return tuple([_load_value(item) for item in value])
+    check(mark == "data", "invalid value of a field")
+    return _load_data(value)
+
+
+def _load_part_of_delta(data: Any) -> Part:
+    part = _load_part(data, BOUND)
+    check(not isinstance(part, ToolCall), "a call is not a part of a delta")
+    return part
+
+
+def _load_optional_record(data: Any) -> dict[str, object] | None:
+    return None if data is None else _load_record(data)
+
+
+def _load_texts(data: Any) -> tuple[str | None, ...]:
+    check(isinstance(data, list), "expected a list")
+    return tuple([_optional_text(item) for item in data])
+
+
+def _load_scalar(data: Any) -> Any:
+    check(data is None or isinstance(data, (str, int)), "expected a text, a number or a flag")
+    return data
+
+
+DUMPERS: Final[dict[str, Callable[[Any], object]]] = {
+    "block": list,
+    "index": _dump_index,
+    "arguments": _dump_arguments,
+    "native": _dump_data,
+    "raw": _dump_data,
+    "value": _dump_value,
+    "part": _dump_part,
+    "ids": list,
+    "input_names": list,
+}
+LOADERS: Final[dict[str, Callable[[Any], Any]]] = {
+    "block": _load_block,
+    "index": _load_index,
+    "arguments": _load_arguments_of_delta,
+    "native": _load_optional_record,
+    "raw": _load_data,
+    "value": _load_value,
+    "part": _load_part_of_delta,
+    "ids": _load_texts,
+    "input_names": _load_texts,
+}
+FLAGS: Final = {"is_whole", "is_done", "counts_blocks", "is_known"}
+COUNTS: Final = {"choice", "input_tokens", "output_tokens", "told_total", "status"}
+
+
+def _check_delta(code: str, fields: dict[str, Any]) -> None:
+    """Refuse fields of a type that the reducer does not expect."""
+    for name, value in fields.items():
+        if name in FLAGS:
+            flag(value)
+        elif name in COUNTS:
+            check(value is None or type(value) is int, "expected a whole number")
+        elif name not in LOADERS:
+            check(
+                isinstance(value, str) if (code, name) in REQUIRED else value is None or isinstance(value, str),
+                "expected a text",
+            )
+    if code == "f":
+        check(fields["reason"] in get_args(FinishReason), "unknown finish reason")
+    if code == "c":
+        kind = fields.get("kind")
+        check(kind is None or kind in get_args(CallKind), "unknown kind of call")
+    if code == "u":
+        check(isinstance(fields.get("raw", {}), dict), "the usage is not an object")
+        check(None not in fields.get("input_names", ()), "expected a text")
+    if code == "b":
+        check(fields["native"] is not None, "a block without native fields")

@@ -165,9 +165,9 @@ class StateQueue:
         for chunk in chunks:
             self._read(chunk)
         self._ensure_message()
-        for choice, state in self.latest.items():
+        for choice, state in list(self.latest.items()):
             if self._payloads.is_done and state.finish_reason is None and self._format in DONE_FORMATS:
-                self._add(choice, reduce_chunk(state, [Finish("stop", "[DONE]", choice)]))
+                self._reduce([Finish("stop", "[DONE]", choice)])
         for choice, state in self.latest.items():
             self._add(choice, finish(state))
         self.is_over = True

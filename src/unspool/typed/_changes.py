@@ -1,6 +1,6 @@
 """The changes of a typed value: what appeared, grew and became complete with each fragment, and JSON Patch.
 
-`Document` holds the JSON of the value as it was shown last, and follows the value from one fragment to the next. It
+`ShownDocument` holds the JSON of the value as it was shown last, and follows the value from one fragment to the next. It
 goes down the open containers only, as `resolve` does: an open container tells how many of its children were closed
 before, so the others are new. A container that closes is compared with what it showed, by identity. So a fragment costs
 what it changed, and not the length of the document.
@@ -23,6 +23,7 @@ from ._resolve import HIDDEN, NodeResult, OpenResult, is_same
 from ._shape import (
     UNWRITTEN,
     ArrayShape,
+    DeferredShape,
     Held,
     IgnoredShape,
     MapShape,
@@ -31,6 +32,7 @@ from ._shape import (
     ShapeError,
     UnwritableError,
     Writing,
+    chosen,
     is_array,
     is_object,
     plain_copy,
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
     from ._outcome import Partial
     from ._shape import Attribute
 
-__all__ = ["Changes", "Document", "ValueChange"]
+__all__ = ["Changes", "ShownDocument", "ValueChange"]
 
 T = TypeVar("T")
 ChangeKind: TypeAlias = Literal["appeared", "grew", "replaced", "removed", "completed"]
@@ -104,7 +106,7 @@ class Changes(Generic[T]):
 
 
 @final
-class OpenPlace:
+class GrowingContainer:
     """An open container of the document, and what was known of it after the last fragment.
 
     Everything in it that is not open is either complete, and `done`, or not complete in any part.
@@ -138,15 +140,16 @@ class OpenPlace:
 
 
 @final
-class Document:
+class ShownDocument:
     """The JSON of a typed value while it grows, and the changes of one fragment after the other."""
 
-    __slots__ = ("_changes", "_levels", "_new", "_operations", "_top", "_was_done", "_writing")
+    __slots__ = ("_changes", "_levels", "_new", "_operations", "_shape", "_top", "_was_done", "_writing")
 
     def __init__(self, shape: Shape) -> None:
+        self._shape = shape
         self._writing: Writing = shape.writing or PLAIN
         self._top: list[Any] = []  # the document, once there is one
-        self._levels: list[OpenPlace] = []  # the open containers, from the root inwards
+        self._levels: list[GrowingContainer] = []  # the open containers, from the root inwards
         self._was_done = False
         self._changes: list[ValueChange] = []
         self._operations: list[Operation] = []
@@ -194,6 +197,7 @@ class Document:
         self, depth: int, around: JsonContainer, key: Any, path: Path, result: NodeResult, node: Node, *, is_draft: bool
     ) -> None:
         """Follow the open value at this place, and the open values inside it."""
+        shape: Shape | None = self._shape
         while True:
             child = result if isinstance(result, OpenResult) else None
             value: Any = result.value
@@ -211,7 +215,7 @@ class Document:
             level = self._levels[depth] if depth < len(self._levels) else None
             if level is None or level.key != key or not self._goes_on(level, child):
                 del self._levels[depth:]
-                level = self._begin(around, key, path, child, node, is_draft)
+                level = self._begin(around, key, path, child, node, is_draft or _is_draft(child, shape, node))
                 self._levels.append(level)
             following = (
                 self._follow_plain(depth, level, node) if child is None else self._follow(depth, level, child, node)
@@ -221,17 +225,18 @@ class Document:
                 del self._levels[depth + 1 :]
                 return
             key, result, is_draft = following
+            shape = None if child is None else child.known.child_shape
             around, path, node = level.container, Path(level.path, key), node._open[0]
             depth += 1
 
-    def _goes_on(self, level: OpenPlace, child: OpenResult | None) -> bool:
+    def _goes_on(self, level: GrowingContainer, child: OpenResult | None) -> bool:
         if level.result is None or child is None:
             return level.result is child
         return level.result.known.shape is child.known.shape
 
     def _begin(
         self, around: JsonContainer, key: Any, path: Path, child: OpenResult | None, node: ContainerNode, is_draft: bool
-    ) -> OpenPlace:
+    ) -> GrowingContainer:
         """Put an empty container in its place. Its content becomes part of the same operation."""
         is_object = isinstance(node, ObjectNode) if child is None else isinstance(child.known.values, dict)
         container: JsonContainer = {} if is_object else []
@@ -239,12 +244,10 @@ class Document:
         if is_there:
             self._remove(around, key, path)
         self._add(around, key, path, container, is_open=True)
-        if child is not None and child.known.is_draft:
-            is_draft = True
-        return OpenPlace(container, path, key, is_draft)
+        return GrowingContainer(container, path, key, is_draft)
 
     def _follow(
-        self, depth: int, level: OpenPlace, result: OpenResult, node: ContainerNode
+        self, depth: int, level: GrowingContainer, result: OpenResult, node: ContainerNode
     ) -> tuple[Any, NodeResult, bool] | None:
         known = result.known
         before = None if level.result is None else level.result.known
@@ -259,7 +262,7 @@ class Document:
         return self._follow_members(depth, level, result, cast("ObjectNode", node), wrong)
 
     def _follow_items(
-        self, depth: int, level: OpenPlace, result: OpenResult, values: list[object], wrong: set[Step | None]
+        self, depth: int, level: GrowingContainer, result: OpenResult, values: list[object], wrong: set[Step | None]
     ) -> tuple[Any, NodeResult, bool] | None:
         known, old = result.known, level.result
         start = 0 if old is None else old.known.size
@@ -283,7 +286,7 @@ class Document:
     def _follow_map(
         self,
         depth: int,
-        level: OpenPlace,
+        level: GrowingContainer,
         result: OpenResult,
         values: dict[object, object],
         node: ObjectNode,
@@ -330,7 +333,7 @@ class Document:
         return [next(newest) for _ in range(count)][::-1]
 
     def _follow_members(
-        self, depth: int, level: OpenPlace, result: OpenResult, node: ObjectNode, wrong: set[Step | None]
+        self, depth: int, level: GrowingContainer, result: OpenResult, node: ObjectNode, wrong: set[Step | None]
     ) -> tuple[Any, NodeResult, bool] | None:
         known, old = result.known, level.result
         shape = cast("ObjectShape", known.shape)
@@ -369,7 +372,9 @@ class Document:
             return None
         return key, result.child, level.is_draft or known.step in shape.waiting
 
-    def _follow_plain(self, depth: int, level: OpenPlace, node: ContainerNode) -> tuple[Any, NodeResult, bool] | None:
+    def _follow_plain(
+        self, depth: int, level: GrowingContainer, node: ContainerNode
+    ) -> tuple[Any, NodeResult, bool] | None:
         """Follow a value of any type, which has no results inside: the tree tells what is new."""
         old_open = level.node._open[0] if level.node is not None and level.node._open else None
         for index in range(level.size, node._size):
@@ -390,7 +395,7 @@ class Document:
     # Closed values
 
     def _close_member(
-        self, depth: int, level: OpenPlace, holder: object, attribute: Attribute, value: object, is_valid: bool
+        self, depth: int, level: GrowingContainer, holder: object, attribute: Attribute, value: object, is_valid: bool
     ) -> None:
         """Write a closed field of an object, and complete it."""
         written = self._member(holder, attribute, value, level.path)
@@ -414,12 +419,12 @@ class Document:
             return HIDDEN
         return result.shown_child if shape.attribute(step) == attribute else HIDDEN
 
-    def _close(self, depth: int, level: OpenPlace, key: Any, old: object, value: object, is_valid: bool) -> None:
+    def _close(self, depth: int, level: GrowingContainer, key: Any, old: object, value: object, is_valid: bool) -> None:
         self._write(level.container, key, Path(level.path, key), old, value)
         if is_valid:
             self._finish(depth, level, key)
 
-    def _finish(self, depth: int, level: OpenPlace, key: Any) -> None:
+    def _finish(self, depth: int, level: GrowingContainer, key: Any) -> None:
         """Call a closed value complete, with everything in it that was not complete before."""
         if level.is_done(key):
             return
@@ -429,7 +434,7 @@ class Document:
             inner = []
         self._complete(cast("Any", level.container)[key], Path(level.path, key), inner)
 
-    def _complete(self, value: object, path: Path, levels: list[OpenPlace]) -> None:
+    def _complete(self, value: object, path: Path, levels: list[GrowingContainer]) -> None:
         level = levels[0] if levels and not levels[0].is_draft else None
         if is_object(value):
             for key, item in value.items():
@@ -576,7 +581,14 @@ class Document:
             self._operations.append({"op": "remove", "path": path.pointer})
 
 
-def _levels_below(levels: list[OpenPlace], key: object) -> list[OpenPlace]:
+def _is_draft(child: OpenResult | None, shape: Shape | None, node: Node) -> bool:
+    """Return whether an open value is judged as a whole when it closes. A plain value has no result that says so."""
+    if child is not None:
+        return child.known.is_draft
+    return shape is not None and isinstance(chosen(shape, node)[0], DeferredShape)
+
+
+def _levels_below(levels: list[GrowingContainer], key: object) -> list[GrowingContainer]:
     return levels[1:] if len(levels) > 1 and levels[1].key == key and not levels[0].is_draft else []
 
 

@@ -40,7 +40,7 @@ from .._streams import aiterate, iterate
 from .._tree.fold import TreeFold
 from ..select import START, Pattern
 from ..select import compile as compile_pattern
-from ._changes import Changes, Document
+from ._changes import Changes, ShownDocument
 from ._outcome import Invalid, InvalidError, Partial
 from ._resolve import FoundProblem, invalid_with, resolve, resolve_tree, reviewed
 from ._shape import Shape, asks_for_values
@@ -563,7 +563,7 @@ class ChangeStage:
 
     def __init__(self, partials: PartialStage) -> None:
         self._partials = partials
-        self._document = Document(partials.shape)
+        self._document = ShownDocument(partials.shape)
 
     def feed(self, fragment: Fragment) -> list[Changes[Any]]:
         self._partials.feed(fragment)

@@ -15,6 +15,7 @@ from .commands.gateway import gateway
 from .commands.message import message
 from .commands.profile import profile
 from .commands.recording import record, replay
+from .commands.relay import relay
 from .commands.repair import repair
 from .commands.steps import events, patch, values
 from .commands.studio import studio
@@ -53,6 +54,7 @@ COMMANDS: Final[dict[Callable[..., None], str]] = {
 }
 for command, short_help in COMMANDS.items():
     app.command(cls=CommandWithExamples, short_help=short_help)(command)
+app.add_typer(relay, name="relay", short_help="Publish streams, and follow them from anywhere.")
 
 
 def _print_version(is_asked: bool) -> None:

@@ -18,11 +18,11 @@ from ... import UnspoolError, __version__
 from ...llm._formats.registry import FORMATS
 from ..viewer.inputs import InputKind
 from ..viewer.recordings import SAMPLES
-from .aside import aside
+from .aside import HAS_THREADS, aside
 from .cards import sample_cards
 from .guard import Guard
 from .requests import json_object, order_of, query_of, schema_of, upload_of
-from .sessions import FullError, NamedType, Sessions, compared
+from .sessions import NamedType, NoRoomError, Sessions, compared
 from .settings import Settings
 from .stream import EventStream, Followers, last_event_id
 
@@ -97,7 +97,7 @@ class Studio:
         handlers: Any = {
             HTTPException: _refused,
             UnspoolError: _unfit,
-            FullError: _full,
+            NoRoomError: _full,
             ClientDisconnect: _left,
             Exception: _failed,
         }
@@ -146,7 +146,8 @@ class Studio:
                 ],
                 "limits": {"bytes": self.settings.body, "sessions": self.settings.sessions},
                 "formats": list(FORMATS),
-                "has_schema": find_spec("jsonschema_rs") is not None,
+                "has_judge": find_spec("jsonschema_rs") is not None,  # without it, schemas have fewer keywords
+                "has_urls": HAS_THREADS,  # an address is read in a thread
                 "live": opened if opened is not None and self.sessions.find(opened) is not None else None,
                 "streams": {"open": len(self.followers), "evicted": self.followers.evicted},
             }
@@ -233,23 +234,26 @@ class Studio:
         return entry
 
 
-def _refused(request: Request, error: HTTPException) -> Response:
+# Starlette runs the plain functions among its handlers in threads, which are not there everywhere.
+
+
+async def _refused(request: Request, error: HTTPException) -> Response:
     response = answer({"error": error.detail}, error.status_code)
     response.headers.update(error.headers or {})
     return response
 
 
-def _unfit(request: Request, error: UnspoolError) -> Response:
+async def _unfit(request: Request, error: UnspoolError) -> Response:
     return answer({"error": str(error)}, 422)
 
 
-def _full(request: Request, error: FullError) -> Response:
+async def _full(request: Request, error: NoRoomError) -> Response:
     return answer({"error": "every session is in use; close one"}, 429)
 
 
-def _left(request: Request, error: ClientDisconnect) -> Response:
+async def _left(request: Request, error: ClientDisconnect) -> Response:
     return Response(status_code=400)  # the client has left
 
 
-def _failed(request: Request, error: Exception) -> Response:
+async def _failed(request: Request, error: Exception) -> Response:
     return answer({"error": "internal error; see the terminal"}, 500)

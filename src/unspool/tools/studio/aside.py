@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["aside"]
+__all__ = ["HAS_THREADS", "aside"]
 
 P = ParamSpec("P")
 R = TypeVar("R")

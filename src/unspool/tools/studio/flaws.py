@@ -14,7 +14,7 @@ from ...llm import Fault as MessageFault
 from .document import clipped, shown_path
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ...llm import MessageState
     from ..viewer.timeline import Note, Timeline
@@ -33,7 +33,7 @@ CUT_OFF: Final = {
     "error": "the answer was cut off: the model failed",
     "paused": "the answer is not whole: the model paused",
 }
-"""Ends that are no good ends, in words."""
+"""The ends that are failures, in words."""
 OWN: Final = frozenset({
     MessageFault.PROVIDER, MessageFault.TRANSPORT, MessageFault.GENERATION, MessageFault.INTERRUPTED,
     MessageFault.NO_NAME, MessageFault.TOO_MANY_PARTS,
@@ -125,11 +125,11 @@ def _is_own(fault: object) -> bool:
     return fault in OWN
 
 
-def _first_step(timeline: Timeline, is_so: Any) -> int:
+def _first_step(timeline: Timeline, is_so: Callable[[MessageState], bool]) -> int:
     """Return the first step after which something is so that stays so."""
 
     def holds(step: int) -> bool:
         message: MessageState | None = timeline.message(step)
-        return message is not None and bool(is_so(message))
+        return message is not None and is_so(message)
 
     return bisect_left(range(timeline.last), True, key=holds)

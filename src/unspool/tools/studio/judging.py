@@ -179,7 +179,7 @@ def _block(begin: str, end: str, items: list[tuple[str, object]], sign: str, dep
 
 def _fields(value: object) -> list[tuple[str, object]] | None:
     """Return the fields of an instance of a class with named fields; None for other values."""
-    kind = type(value)
+    kind: type[object] = type(value)
     names: Any = getattr(kind, "__struct_fields__", None)  # msgspec
     if names is None:
         names = getattr(kind, "model_fields", None) or getattr(kind, "__dataclass_fields__", None)

@@ -232,7 +232,7 @@ def query_of(parameters: Mapping[str, str]) -> Query:
 
 
 def _path(text: str) -> Path | None:
-    """Return the path; None for a clipped one, which is no path."""
+    """Return the path, or None if it was clipped."""
     try:
         return Path.parse(text)
     except PatternError:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from .requests import Query, SessionOptions
     from .settings import Settings
 
-__all__ = ["Entry", "FullError", "Log", "NamedType", "Portion", "Renewal", "Session", "Sessions", "compared"]
+__all__ = ["Entry", "Log", "NamedType", "NoRoomError", "Portion", "Renewal", "Session", "Sessions", "compared"]
 
 LOGGER: Final = logging.getLogger(__name__)
 MAX_STEPS: Final = 100_000  # fragments that a text is cut into: each step takes memory
@@ -408,7 +408,7 @@ class Log:
 # All sessions.
 
 
-class FullError(Exception):
+class NoRoomError(Exception):
     """All sessions are in use, and their number is limited."""
 
 
@@ -561,7 +561,7 @@ class Sessions:
             if count < settings.sessions and size + others <= settings.total and kept + self.kept <= settings.kept:
                 break
             if not idle:
-                raise FullError
+                raise NoRoomError
             self._drop(idle.pop(0).session.id)
 
     def _drop(self, id: str) -> Entry | None:

@@ -33,9 +33,9 @@ __all__ = [
     "MAX_LINE",
     "SAMPLES",
     "Arrival",
-    "Recorder",
     "RecordingError",
     "RecordingReader",
+    "RecordingWriter",
     "SampleError",
     "find_sample",
     "is_header",
@@ -75,7 +75,7 @@ def may_be_header(head: bytes) -> bool:
 
 
 @final
-class Recorder:
+class RecordingWriter:
     """Arrivals in, lines out. The caller writes `HEADER` first."""
 
     __slots__ = ("_ascii_only", "_decoder", "_held")

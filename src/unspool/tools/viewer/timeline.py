@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .inputs import Guess
     from .tracks import TrackPiece
 
-__all__ = ["EMPTY", "MAX_OPERATIONS", "Change", "Messages", "Note", "PatchSummary", "Timeline"]
+__all__ = ["EMPTY", "MAX_OPERATIONS", "Change", "MessageSteps", "Note", "PatchSummary", "Timeline"]
 
 EMPTY: Final = "the input is empty"
 MAX_CALLS: Final = 100_000  # in all kept states together; beyond that, every second state goes
@@ -40,7 +40,7 @@ CHARACTER_COST: Final = 8
 
 
 @final
-class Messages:
+class MessageSteps:
     """The states of one message, one after each step.
 
     A state holds all tool calls, so keeping every state would take the square of their number. As in a track, some
@@ -161,7 +161,7 @@ class Timeline:
         self.sizes: list[int] = [0]
         """The number of characters of all tracks together, after each step."""
         self._items: list[Item] = [Item()]
-        self._messages = Messages(found.format, self._items)
+        self._messages = MessageSteps(found.format, self._items)
         self._changes: list[tuple[Change, ...]] = [()]
         self._parsers: dict[str, FragmentParser] = {}
         self._patchers: dict[str, Patcher] | None = {} if patches else None

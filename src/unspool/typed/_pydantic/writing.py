@@ -314,7 +314,7 @@ def _dumped(serializer: Any, value: object, **options: Any) -> Any:
 
 
 def _parameters(cls: Any) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the names of the fields of a dataclass, and of the parameters that are no fields."""
+    """Return the names of the fields of a dataclass, and of the parameters that are not fields."""
     names: dict[str, Any] = getattr(cls, "__dataclass_fields__", {})
     fields = frozenset([field.name for field in dataclasses.fields(cls)] if names else ())
     return fields, frozenset(names) - fields

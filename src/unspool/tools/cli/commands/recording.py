@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final, final
 import typer
 
 from ...viewer.playback import pieces_of, wire_of
-from ...viewer.recordings import HEADER, Recorder, RecordingError
+from ...viewer.recordings import HEADER, RecordingError, RecordingWriter
 from ..arrivals import STANDARD_INPUT, Clock, Input, arrivals, paced
 from ..options import Cut, File, Format
 from ..terminal import (
@@ -105,7 +105,7 @@ def _opened(file: Path, output: Path, force: bool) -> FileIO:
 
 def _record(file: Path, recording: FileIO, downstream: _Downstream | None, *, ascii_only: bool) -> None:
     """Write each line at once, so that the recording is complete whenever the command ends."""
-    recorder = Recorder(ascii_only=ascii_only)
+    recorder = RecordingWriter(ascii_only=ascii_only)
     begin = now = 0.0
 
     def write(line: str) -> None:

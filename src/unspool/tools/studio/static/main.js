@@ -218,7 +218,7 @@ async function begin() {
   const place = recall();
   try {
     const about = await api.info();
-    schemas.setPossible(about.has_schema);
+    schemas.setJudge(about.has_judge);
     opening.setInfo(about);
     streams.setInfo(about);
     if (place.session) show(place);

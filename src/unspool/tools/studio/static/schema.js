@@ -15,16 +15,13 @@ export class SchemaDialog {
     });
   }
 
-  #isPossible = true;
-
-  /** Whether the server can use schemas. */
-  setPossible(is) {
-    this.#isPossible = is;
-    byId("schema").title = is ? "" : "Typed values need the package jsonschema-rs.";
+  /** Whether the package jsonschema-rs is there, which some keywords need. */
+  setJudge(is) {
+    byId("schema-lacks").hidden = is;
   }
 
   setSession(is) {
-    byId("schema").disabled = !is || !this.#isPossible;
+    byId("schema").disabled = !is;
   }
 
   ask() {

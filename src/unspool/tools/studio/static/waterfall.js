@@ -273,6 +273,7 @@ export class WaterfallPanel {
 
   clear() {
     this.#active = -1;
+    this.#step = 0;
     setAttribute(this.scroller, "aria-activedescendant", null);
     this.isFollowing = true;
     this.chosen = null;

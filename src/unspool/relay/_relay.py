@@ -1,0 +1,341 @@
+"""`Relay`: publishers and followers of named streams, on one log."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast, final, overload
+
+from .._errors import OptionsError
+from ._folds import Messages
+from ._hub import Follower, Hub
+from ._log import (
+    END,
+    STATUSES,
+    Cursor,
+    EndedError,
+    FencedError,
+    FullError,
+    GoneError,
+    HeldError,
+    RelayError,
+    as_data,
+    check_name,
+)
+from ._memory import MemoryLog
+from ._publisher import Publisher, claim_content, claim_stream
+from ._settings import Metrics, RelaySettings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+    from types import TracebackType
+    from typing import Self
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from ..llm import Encoder, MessageState
+    from ._folds import Fold
+    from ._log import EndStatus, RelayLog
+    from .web import Authorize, SSESettings
+
+__all__ = ["Relay", "StreamStatus"]
+
+S = TypeVar("S")
+
+ENDS_STREAMS: Final = "relay"
+"""The owner of a claim that only ends a stream."""
+
+
+class StreamStatus(NamedTuple):
+    """What is known of a stream without reading it.
+
+    `status` is "open", or how the stream ended. `owner` is the writer, and `lease_left` the seconds of its lease;
+    negative seconds mean that the writer is dead. `cancel` is the reason of a cancel request that was not served yet.
+    """
+
+    name: str
+    cursor: Cursor
+    status: str
+    owner: str | None
+    lease_left: float
+    cancel: str | None
+
+
+@final
+class Relay:
+    """Streams that survive their writers and their readers.
+
+    Without a log, the streams live in this process. With `RedisLog`, any number of processes share them.
+
+        relay = Relay()
+
+        async with relay.publish("chat-42", Messages()) as out:
+            async for chunk in provider:
+                await out.send(chunk)
+
+        async for step in relay.follow("chat-42"):
+            print(step.state.content)
+
+    `on_stalled` is called once per process with the name of a followed stream whose writer has died: put the job into
+    the queue again. `observe` gets the changes of `metrics`. The other parameters are those of `RelaySettings`.
+    """
+
+    def __init__(
+        self,
+        log: RelayLog | None = None,
+        *,
+        settings: RelaySettings | None = None,
+        on_stalled: Callable[[str], object] | None = None,
+        observe: Callable[[str, float], object] | None = None,
+        **changes: float,
+    ) -> None:
+        if settings is not None and changes:
+            raise OptionsError("pass either settings or single settings, not both")
+        try:
+            self.settings: Final = settings or RelaySettings(**cast("dict[str, Any]", changes))
+        except TypeError as error:
+            raise OptionsError(str(error).partition("() ")[2] or "unknown setting") from None
+        self.log: Final[RelayLog] = MemoryLog() if log is None else log
+        self.metrics: Final = Metrics(observe)
+        self._on_stalled = on_stalled
+        self._hubs: dict[tuple[asyncio.AbstractEventLoop, str, int], tuple[Hub[Any], Fold[Any] | None]] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    # ---- writing ----
+
+    @overload
+    def publish(
+        self, name: str, fold: None = ..., *, owner: str | None = ..., linger: float | None = ...
+    ) -> Publisher[MessageState]: ...
+    @overload
+    def publish(
+        self, name: str, fold: Fold[S], *, owner: str | None = ..., linger: float | None = ...
+    ) -> Publisher[S]: ...
+    def publish(
+        self, name: str, fold: Fold[Any] | None = None, *, owner: str | None = None, linger: float | None = None
+    ) -> Publisher[Any]:
+        """Return a publisher that starts the stream; use it with ``async with``. The default fold is `Messages()`.
+
+        If a writer has died, its stream starts over: followers get a snapshot of nothing. Raise `HeldError` if the
+        writer lives, and `EndedError` if the stream has ended.
+        """
+        return self._publisher(name, fold, "new", owner, linger)
+
+    @overload
+    def take_over(
+        self, name: str, fold: None = ..., *, owner: str | None = ..., linger: float | None = ...
+    ) -> Publisher[MessageState]: ...
+    @overload
+    def take_over(
+        self, name: str, fold: Fold[S], *, owner: str | None = ..., linger: float | None = ...
+    ) -> Publisher[S]: ...
+    def take_over(
+        self, name: str, fold: Fold[Any] | None = None, *, owner: str | None = None, linger: float | None = None
+    ) -> Publisher[Any]:
+        """Return a publisher that goes on where a dead writer stopped: with its `state`, at its `position`.
+
+        Use it for a source that can be opened at a position; with any other source, `publish` again. Raise `HeldError`
+        if the writer lives, `EndedError` if the stream has ended, and `GoneError` if there is none.
+        """
+        return self._publisher(name, fold, "resume", owner, linger)
+
+    def _publisher(
+        self, name: str, fold: Fold[Any] | None, how: Any, owner: str | None, linger: float | None
+    ) -> Publisher[Any]:
+        check_name(name)
+        if owner is not None and (not isinstance(cast("object", owner), str) or not owner):
+            raise OptionsError("owner must be a text, or None")
+        fold = Messages() if fold is None else fold
+        return Publisher(self.log, name, fold, self.settings, self.metrics, how=how, owner=owner, linger=linger)
+
+    async def create(self, name: str, fold: Fold[Any] | None = None) -> Cursor:
+        """Create a stream before its writer claims it, so that followers find it. The writer uses the same fold.
+
+        Raise `HeldError` if a writer has claimed it already.
+        """
+        content = claim_content(Messages() if fold is None else fold, "", "new")
+        settings = self.settings
+        return await self.log.claim(check_name(name), "", as_data(content), lease=0, ttl=settings.ttl, force=False)
+
+    async def finish(self, name: str, status: EndStatus = "lost", *, reason: str = "", force: bool = False) -> None:
+        """End a stream without a writer. Raise `HeldError` if a writer lives, unless `force` is set."""
+        if status not in STATUSES:
+            raise OptionsError(f"status must be {' or '.join(sorted(map(repr, STATUSES)))}")
+        log, settings = self.log, self.settings
+        if await log.tail(check_name(name)) is None:
+            raise GoneError(name)
+        content = claim_content(None, ENDS_STREAMS, "resume")
+        cursor = await claim_stream(log, name, ENDS_STREAMS, content, settings, force=force)
+        end = {"status": status, **({"reason": reason} if reason else {})}
+        at = Cursor(cursor.offset + 1, cursor.epoch)
+        await log.append(name, at, END, as_data(end), keep=settings.retention)
+
+    async def cancel(self, name: str, reason: str = "", *, now: bool = False) -> None:
+        """Ask the writer to stop. It ends the stream as "cancelled"; if it is dead, the relay does.
+
+        With `now` the relay ends the stream at once, and the writer is fenced. Do nothing if the stream has ended.
+        Raise `GoneError` if there is none.
+        """
+        self.metrics.add("cancels")
+        if await self.log.tail(check_name(name)) is None:
+            raise GoneError(name)
+        if now:
+            with suppress(EndedError):
+                await self.finish(name, "cancelled", reason=reason, force=True)
+            return
+        await self.log.ask_to_cancel(name, reason, ttl=self.settings.ttl)
+        if not await self._ended_as_cancelled(name, reason):
+            self._start(self._end_after_the_lease(name, reason))
+
+    async def _ended_as_cancelled(self, name: str, reason: str) -> bool:
+        """End a cancelled stream if its writer is dead. Return whether the stream has ended."""
+        try:
+            await self.finish(name, "cancelled", reason=reason)
+        except (HeldError, FencedError):
+            return False
+        except (EndedError, GoneError):
+            pass
+        return True
+
+    async def _end_after_the_lease(self, name: str, reason: str) -> None:
+        """End a cancelled stream whose writer dies before it serves the request."""
+        with suppress(RelayError):
+            while (last := await self.log.tail(name)) is not None and last.kind != END:
+                lease = await self.log.lease(name)
+                if lease.left <= 0 and await self._ended_as_cancelled(name, reason):
+                    return
+                await asyncio.sleep(min(max(lease.left, 0.0) + 0.05, self.settings.lease / 3))
+
+    async def once(self, name: str, key: str) -> bool:
+        """Return True for the first call with this key in this stream, and False for all others, in every process.
+
+        Use the id of a tool call as the key: then the tool runs at most once, whatever becomes of its worker.
+        """
+        return await self.log.once(check_name(name), key, ttl=self.settings.ttl)
+
+    # ---- reading ----
+
+    @overload
+    def follow(
+        self, name: str, fold: None = ..., *, after: Cursor | str | None = ..., wait: float = ...
+    ) -> Follower[Any]: ...
+    @overload
+    def follow(
+        self, name: str, fold: Fold[S], *, after: Cursor | str | None = ..., wait: float = ...
+    ) -> Follower[S]: ...
+    def follow(
+        self, name: str, fold: Fold[Any] | None = None, *, after: Cursor | str | None = None, wait: float = 0.0
+    ) -> Follower[Any]:
+        """Return a follower of the stream, for ``async for``.
+
+        With a fold, it must be the one of the publisher; its types make the values of the states. Without one, the log
+        names the fold, and values are plain. `after` is the cursor of the last step that the caller has seen; one that
+        is invalid or unknown is no cursor. `wait` is the time that the follower waits for a stream that is not there
+        yet.
+        """
+        check_name(name)
+        loop = asyncio.get_running_loop()
+        key = (loop, name, id(fold))
+        known = self._hubs.get(key)
+        if known is None or known[0].failure is not None:
+            if len(self._hubs) >= self.settings.max_hubs:
+                raise FullError(name, "max_hubs", self.settings.max_hubs)
+            hub: Hub[Any] = Hub(
+                self.log,
+                name,
+                fold,
+                self.settings,
+                self.metrics,
+                on_stalled=self._stalled,
+                on_unserved=lambda name, reason: self._start(self._ended_as_cancelled(name, reason)),
+                on_idle=lambda: self._drop(key, hub),
+            )
+            self._hubs[key] = known = hub, fold  # the fold is kept, so that its id stays its own
+        cursor = after if isinstance(after, Cursor) else Cursor.parse(after)
+        return Follower(known[0], cursor, wait)
+
+    def sse(
+        self,
+        name: str,
+        request: Request,
+        *,
+        authorize: Authorize,
+        wire: str | Callable[[], Encoder] = "patch",
+        fold: Fold[Any] | None = None,
+        client: str | None = None,
+        settings: SSESettings | None = None,
+    ) -> Response:
+        """Return a response that follows the stream as server-sent events, for Starlette and FastAPI.
+
+        `authorize` is the check of the application: it gets the request and the name, and tells whether this client may
+        see this stream. It may be async. Anything but True is answered with status 403, before the stream is looked at.
+
+        `wire` is "patch" for the browser client of this package, "vercel-ui", "vercel-ui-7", "ag-ui" or "openai-chat",
+        or a function that makes the `Encoder` of a connection. `client` names the client for the limit
+        `SSESettings.per_client`. See `follow` for `fold`.
+        """
+        from .web import SSESettings, StreamResponse
+
+        chosen = SSESettings() if settings is None else settings
+        return StreamResponse(
+            self, name, request, authorize=authorize, wire=wire, fold=fold, client=client, settings=chosen
+        )
+
+    async def status(self, name: str) -> StreamStatus:
+        """Return what is known of a stream. Raise `GoneError` if there is none."""
+        last = await self.log.tail(check_name(name))
+        if last is None:
+            raise GoneError(name)
+        lease = await self.log.lease(name)
+        status = str(last.content["status"]) if last.kind == END else "open"
+        return StreamStatus(name, last.cursor, status, lease.owner, lease.left, lease.cancel)
+
+    async def drop(self, name: str) -> None:
+        """Forget a stream at once, before its retention is over."""
+        await self.log.drop(check_name(name))
+
+    @property
+    def hubs(self) -> int:
+        """The number of streams that are followed in this process."""
+        return len(self._hubs)
+
+    def _drop(self, key: Any, hub: Hub[Any]) -> None:
+        known = self._hubs.get(key)
+        if known is not None and known[0] is hub and hub.followers == 0:
+            del self._hubs[key]
+        self._start(hub.close())
+
+    def _stalled(self, name: str) -> None:
+        if self._on_stalled is not None:
+            result = self._on_stalled(name)
+            if asyncio.iscoroutine(result):
+                self._start(result)
+
+    # ---- closing ----
+
+    def _start(self, work: Coroutine[Any, Any, object]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def aclose(self) -> None:
+        """Stop reading for the followers of this event loop, and close its connections to the log."""
+        loop = asyncio.get_running_loop()
+        for key, (hub, _) in list(self._hubs.items()):
+            if key[0] is loop:
+                del self._hubs[key]
+                await hub.close()
+        for task in [task for task in self._tasks if task.get_loop() is loop]:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+        await self.log.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        await self.aclose()
