@@ -6,8 +6,6 @@ the same client reads ``examples/recordings/bedrock-converse.jsonl`` from a serv
 Needs ``pip install boto3 "unspool[cli,pydantic]"``, and says so if something is missing.
 """
 
-# pyright: basic
-# (Boto3 has no type hints.)
 from __future__ import annotations
 
 import os

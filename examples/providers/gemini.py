@@ -6,8 +6,6 @@ With GEMINI_API_KEY set, the client asks GEMINI_MODEL (default: gemini-2.5-flash
 Needs ``pip install google-genai "unspool[cli,pydantic]"``, and says so if something is missing.
 """
 
-# pyright: basic
-# (Not all types of the client are known.)
 from __future__ import annotations
 
 import os

@@ -6,8 +6,6 @@ With OLLAMA_HOST set, the client asks OLLAMA_MODEL (default: llama3.2) of that s
 Needs ``pip install ollama "unspool[cli,pydantic]"``, and says so if something is missing.
 """
 
-# pyright: basic
-# (Not all types of the client are known.)
 from __future__ import annotations
 
 import os

@@ -1,9 +1,9 @@
 """The changes of a typed value: what appeared, grew and became complete with each fragment, and JSON Patch.
 
-`ShownDocument` holds the JSON of the value as it was shown last, and follows the value from one fragment to the next. It
-goes down the open containers only, as `resolve` does: an open container tells how many of its children were closed
-before, so the others are new. A container that closes is compared with what it showed, by identity. So a fragment costs
-what it changed, and not the length of the document.
+`ShownDocument` holds the JSON of the value as it was shown last, and follows the value from one fragment to the
+next. It goes down the open containers only, as `resolve` does: an open container tells how many of its children were
+closed before, so the others are new. A container that closes is compared with what it showed, by identity. So a
+fragment costs what it changed, and not the length of the document.
 
 The document has what the value shows, without the fields that are absent. A complete part is written as the library of
 the type writes it.
