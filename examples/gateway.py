@@ -86,7 +86,8 @@ def gateway(upstream: str | None, pause: float = 0.02) -> FastAPI:
         asked = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
         if asked.get("stream") is not True:
             return shaped(target, 400, 'the gateway answers with streams: ask with "stream": true')
-        wants_usage = (asked.get("stream_options") or {}).get("include_usage") is True
+        options: Any = asked.get("stream_options") or {}
+        wants_usage = options.get("include_usage") is True
         if upstream is None:
             return streaming(aencode(recorded(pause), target, include_usage=wants_usage))
         headers = {name: request.headers[name] for name in FORWARDED if name in request.headers}
