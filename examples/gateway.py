@@ -80,12 +80,13 @@ def gateway(upstream: str | None, pause: float = 0.02) -> FastAPI:
             return shaped("openai-chat", 404, f"ask for one of {', '.join(TARGETS)}")
         body = await request.body()
         try:
-            asked: Any = json.loads(body)
+            given: object = json.loads(body)
         except ValueError:
             return shaped(target, 400, "the request is not JSON")
-        if not isinstance(asked, dict) or cast("dict[str, Any]", asked).get("stream") is not True:
+        asked = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+        if asked.get("stream") is not True:
             return shaped(target, 400, 'the gateway answers with streams: ask with "stream": true')
-        options: Any = cast("dict[str, Any]", asked).get("stream_options") or {}
+        options: Any = asked.get("stream_options") or {}
         wants_usage = options.get("include_usage") is True
         if upstream is None:
             return streaming(aencode(recorded(pause), target, include_usage=wants_usage))

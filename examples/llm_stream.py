@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from providers._replay import replayed
 
@@ -55,8 +55,6 @@ class Forecast(BaseModel):
 
 
 CONFIG = Config(Trip, tools={"forecast": Forecast})
-TOOL: Any = {"name": "forecast", "parameters": Forecast.model_json_schema()}
-SCHEMA: Any = {"name": "trip", "schema": Trip.model_json_schema()}
 
 
 @contextmanager
@@ -85,7 +83,7 @@ def ask(client: OpenAI) -> None:
     chunks = client.chat.completions.create(
         model=MODEL,
         messages=[{"role": "user", "content": "I have 12 days in Suva and 3 in Levuka. How will the weather be?"}],
-        tools=[{"type": "function", "function": TOOL}],
+        tools=[{"type": "function", "function": {"name": "forecast", "parameters": Forecast.model_json_schema()}}],
         stream=True,
     )
     stream = MessageStream(chunks, config=CONFIG)
@@ -104,7 +102,7 @@ def answer(client: OpenAI) -> MessageStream:
     chunks = client.chat.completions.create(
         model=MODEL,
         messages=[{"role": "user", "content": "Plan five slow days on São Miguel, with a packing list."}],
-        response_format={"type": "json_schema", "json_schema": SCHEMA},
+        response_format={"type": "json_schema", "json_schema": {"name": "trip", "schema": Trip.model_json_schema()}},
         stream=True,
     )
     return MessageStream(chunks, config=CONFIG)

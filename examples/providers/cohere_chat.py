@@ -11,14 +11,13 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from typing import Any
 
 from _replay import replayed
 
 from unspool.llm import MessageStream
 
 try:
-    from cohere import AsyncClientV2
+    from cohere import AsyncClientV2, ToolV2, ToolV2Function, UserChatMessageV2
     from pydantic import BaseModel
 except ImportError as error:
     sys.exit(f'{error}: pip install cohere "unspool[cli,pydantic]"')
@@ -36,9 +35,12 @@ class Forecast(BaseModel):
 
 async def show(client: AsyncClientV2) -> None:
     """Print the plan and the call after each chunk."""
-    question: Any = {"role": "user", "content": QUESTION}
-    tool: Any = {"type": "function", "function": {"name": "forecast", "parameters": Forecast.model_json_schema()}}
-    events = client.chat_stream(model=MODEL, messages=[question], tools=[tool])
+    forecast = ToolV2Function(name="forecast", parameters=Forecast.model_json_schema())
+    events = client.chat_stream(
+        model=MODEL,
+        messages=[UserChatMessageV2(content=QUESTION)],
+        tools=[ToolV2(function=forecast)],
+    )
     async with MessageStream(events, tools={"forecast": Forecast}) as stream:
         async for state in stream:
             print(f"{state.reasoning!r} {[call.value for call in state.tool_calls]}")

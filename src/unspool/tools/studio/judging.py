@@ -150,7 +150,7 @@ def _in_python(value: object, most: int) -> str:
 
 
 def _pieces(value: object, depth: int) -> Iterator[str]:
-    """Yield the spelling of a value piece by piece. Fields that have not begun are None, as in the value itself."""
+    """Yield the spelling of a value piece by piece. The text of a field that has not begun is ``None``."""
     fields = _fields(value)
     if fields is not None:
         yield from _block(f"{type(value).__name__}(", ")", fields, "=", depth)
