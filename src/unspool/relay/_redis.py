@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 __all__ = ["RedisLog"]
 
 BUCKETS: Final = 64
+SCHEMES: Final = ("redis://", "rediss://", "unix://")
 KEYS_PER_READER: Final = 64
 PAGE: Final = 256
 BACKLOG: Final = 1024
@@ -155,8 +156,11 @@ class RedisLog:
         """Return the log at a URL such as ``redis://localhost:6379/0``; see `redis.asyncio.Redis.from_url`."""
         from redis.asyncio import Redis  # only this log needs the extra
 
+        if not url.startswith(SCHEMES):
+            raise OptionsError(f"a URL of Redis begins with {', '.join(SCHEMES)}")
+
         def connect(**options: Any) -> Any:
-            return Redis.from_url(url, **options)
+            return cast("Any", Redis).from_url(url, **options)
 
         return RedisLog(connect, prefix=prefix, patience=patience, block=block)
 
@@ -365,7 +369,8 @@ def _entry(place: Any, fields: Any) -> LogEntry:
     if isinstance(fields, (list, tuple)):
         listed = cast("Sequence[Any]", fields)
         fields = dict(zip(listed[::2], listed[1::2], strict=False))
-    known = {_text(field): value for field, value in fields.items()} if isinstance(fields, dict) else {}
+    pairs: dict[Any, Any] = dict(fields) if hasattr(fields, "items") else {}
+    known = {_text(field): value for field, value in pairs.items()}
     check({"k", "d"} <= set(known), "the log has an entry without data")
     kind, data = _text(known["k"]), known["d"]
     before = _cursor(known["b"]) if kind == CLAIM and "b" in known else None

@@ -231,8 +231,8 @@ class Relay:
 
         With a fold, it must be the one of the publisher; its types make the values of the states. Without one, the log
         names the fold, and values are plain. `after` is the cursor of the last step that the caller has seen; an
-        invalid or unknown cursor counts as none. `wait` is the time that the follower waits for a stream that does not
-        exist yet.
+        invalid or unknown cursor counts as none. `wait` is how long the follower waits for a stream that is not there
+        yet, in seconds.
         """
         check_name(name)
         loop = asyncio.get_running_loop()

@@ -180,9 +180,10 @@ def _block(begin: str, end: str, items: list[tuple[str, object]], sign: str, dep
 def _fields(value: object) -> list[tuple[str, object]] | None:
     """Return the fields of an instance of a class with named fields; None for other values."""
     kind: type[object] = type(value)
+    holder: Any = value
     names: Any = getattr(kind, "__struct_fields__", None)  # msgspec
     if names is None:
         names = getattr(kind, "model_fields", None) or getattr(kind, "__dataclass_fields__", None)
     if names is None and isinstance(value, tuple):
         names = getattr(kind, "_fields", None)
-    return None if names is None else [(str(name), getattr(value, name, None)) for name in names]
+    return None if names is None else [(str(name), getattr(holder, name, None)) for name in names]
