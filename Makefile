@@ -40,7 +40,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help demo demo-relay studio pictures install test test-fast test-compiled test-pure test-peers test-long test-chaos test-fleet test-all check coverage mutation fuzz bench bench-check docs
+.PHONY: help demo demo-relay studio pictures install test test-fast test-compiled test-pure test-peers test-long test-chaos test-fleet test-all check coverage mutation fuzz bench bench-check bench-relay docs
 .PHONY: playground test-playground test-sanitized lock dist dist-check test-dist sbom clean
 
 help:
@@ -63,6 +63,7 @@ help:
 	@echo "make fuzz           fuzzing for SECONDS=$(SECONDS)"
 	@echo "make bench          the benchmarks, next to the peers"
 	@echo "make bench-check    the same; fails where a goal is missed"
+	@echo "make bench-relay    the benchmarks of the relay, next to npm's resumable-stream (needs redis-server and Node)"
 	@echo "make docs           the documentation, into site/"
 	@echo "make pictures       the pictures of the README and the documentation, from real runs, into docs/pictures/"
 	@echo "make playground     the studio as a static folder, into playground/: Python runs in the browser (needs npm)"
@@ -249,6 +250,9 @@ bench: $(STAMP_INSTALLED) $(BENCHING)
 
 bench-check: $(STAMP_INSTALLED) $(BENCHING)
 	@$(BIN)/python -m bench --check $(ARGS)
+
+bench-relay: $(STAMP_INSTALLED) $(STAMP_GROUP)bench-relay
+	@$(BIN)/python -m bench.relay $(ARGS)
 
 pictures: $(TESTING)
 	@PYTHONPATH=$(CURDIR)/src $(BIN)/python -m build_tools.pictures

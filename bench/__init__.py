@@ -20,4 +20,6 @@ The files, in the order in which they build on one another::
     race.py         runs a row
     machine.py      the processor and the versions
     report.py       the table, results.json, docs/benchmarks.md; build_tools/pictures draws the plots
+
+The folder ``relay`` has the benchmarks of the relay, a command of its own.
 """

@@ -12,7 +12,7 @@ from .machine import in_one_line
 from .race import BUILDS, Outcome
 from .rows import Unit
 
-__all__ = ["as_json", "as_markdown", "as_text", "misses", "replace_between_markers"]
+__all__ = ["as_json", "as_markdown", "as_text", "markdown_table", "misses", "replace_between_markers"]
 
 _HEAD: Final = ("work", "unit", "compiled", "pure", "floor", "best peer", "ratio", "goal", "")
 _FLOOR_IN_WORDS: Final = """\
@@ -38,7 +38,7 @@ def as_markdown(outcomes: Sequence[Outcome], facts: dict[str, object]) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in packages.items())
     parts = [
         f"Measured on: {in_one_line(facts)}; {versions}.",
-        _markdown_table([_HEAD, *map(_cells, outcomes)]),
+        markdown_table([_HEAD, *map(_cells, outcomes)]),
         _FLOOR_IN_WORDS,
         "\n".join(f"- {remark}" for remark in _remarks(outcomes)),
         "Every contender:",
@@ -139,7 +139,7 @@ def _everybody(outcomes: Sequence[Outcome]) -> Iterator[str]:
     for (_, unit), rows in families.items():
         names = list(dict.fromkeys(name for outcome in rows for name in outcome.readings))
         figures = [[outcome.row.title, *(_figure(_reading(outcome, name), unit) for name in names)] for outcome in rows]
-        yield _markdown_table([[unit.name, *names], *figures])
+        yield markdown_table([[unit.name, *names], *figures])
         lacks = {peer.name: peer.lacks for outcome in rows for peer in outcome.row.contenders if peer.lacks}
         yield "\n".join(f"- {name}: {words}" for name, words in lacks.items())
 
@@ -148,6 +148,6 @@ def _reading(outcome: Outcome, name: str) -> float | None:
     return outcome.readings[name].figure if name in outcome.readings else None
 
 
-def _markdown_table(lines: Sequence[Sequence[str]]) -> str:
+def markdown_table(lines: Sequence[Sequence[str]]) -> str:
     head, *body = lines
     return "\n".join("| " + " | ".join(line) + " |" for line in (head, ["---"] * len(head), *body))

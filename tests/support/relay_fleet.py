@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import random
 import resource
 import sys
@@ -36,8 +37,15 @@ def relay_to(url: str) -> Relay:
     return Relay(log, linger=0.0, lease=LEASE, retention=3600.0, idle_check=5.0, hub_idle=1.0)
 
 
+async def ready(relay: Relay, folder: Path, name: str) -> None:
+    """Say that this process is at work: a kill of one that only starts would try nothing."""
+    await relay.log.tail("another")
+    (folder / f"ready-{name}").write_text(str(os.getpid()))
+
+
 async def work(url: str, folder: Path, number: int, first: int, last: int, pieces: int) -> None:
     relay = relay_to(url)
+    await ready(relay, folder, f"worker-{number}")
     gate = asyncio.Semaphore(AT_ONCE)
     done = folder / f"done-{number}"
     finished = set(done.read_text().split()) if done.exists() else set()
@@ -79,6 +87,7 @@ async def publish(relay: Relay, name: str, owner: str, pieces: int) -> None:
 
 async def follow(url: str, folder: Path, number: int, first: int, last: int, pieces: int) -> None:
     relay = relay_to(url)
+    await ready(relay, folder, f"follower-{number}")
     verdicts = folder / f"verdicts-{number}"
     known = {json.loads(line)[0] for line in verdicts.read_text().splitlines()} if verdicts.exists() else set()
     with verdicts.open("a") as notes:
@@ -124,7 +133,7 @@ class Fleet(NamedTuple):
 async def run_fleet(folder: Path, streams: int, followers: int, pieces: int, seconds: float, seed: int = 0) -> Fleet:
     rng = random.Random(seed)
     server = RedisServer("--appendonly", "yes", "--appendfsync", "everysec")
-    log = RedisLog.from_url(server.url)
+    log = RedisLog.from_url(server.url, patience=60.0)
     workers, groups = 4, 5
     processes: dict[str, Process] = {}
     kills = {"worker": 0, "follower": 0}
@@ -139,18 +148,25 @@ async def run_fleet(folder: Path, streams: int, followers: int, pieces: int, sec
         command = [sys.executable, "-m", "tests.support.relay_fleet", role, server.url, folder, count, *span, pieces]
         processes[name] = await asyncio.create_subprocess_exec(*map(str, command), cwd=PROJECT)
 
+    def is_at_work(name: str) -> bool:
+        process, mark = processes[name], folder / f"ready-{name}"
+        return process.returncode is None and mark.exists() and mark.read_text() == str(process.pid)
+
     names = [*[f"follower-{number}" for number in range(groups)], *[f"worker-{number}" for number in range(workers)]]
     started = time.monotonic()
+    first_kill: float | None = None
     try:
         for name in names:
             await start(name)
         while any(process.returncode is None for process in processes.values()):
             await asyncio.sleep(1.0)
-            info = await log._writing("x", ("INFO", "memory"), ("CLIENT", "LIST"), ("DBSIZE",))
-            most_memory = max(most_memory, int(dict(info[0])["used_memory"]))
-            most_connections = max(most_connections, len(info[1]))
-            running = [name for name in names if processes[name].returncode is None]
-            if 5 < time.monotonic() - started < seconds + 5 and running:
+            memory, clients = await log._writing("x", ("INFO", "memory"), ("INFO", "clients"))
+            most_memory = max(most_memory, int(memory["used_memory"]))
+            most_connections = max(most_connections, int(clients["connected_clients"]))
+            running = [name for name in names if is_at_work(name)]
+            if first_kill is None and len(running) == len(names):
+                first_kill = time.monotonic()
+            if first_kill is not None and time.monotonic() - first_kill < seconds and running:
                 victim = rng.choice(running)
                 kills[victim.partition("-")[0]] += 1
                 processes[victim].kill()

@@ -318,7 +318,7 @@ class RelayLog(Protocol):
         ...
 
     async def lease(self, name: str) -> Lease:
-        """Return the lease. Without one, its owner is None."""
+        """Return the lease. If there is no lease, the result has no owner."""
         ...
 
     async def ask_to_cancel(self, name: str, reason: str, *, ttl: float) -> None:
