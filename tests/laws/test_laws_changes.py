@@ -165,7 +165,7 @@ def places(document: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     if isinstance(document, dict):
         keys = cast("dict[str, Any]", document)
     elif isinstance(document, list):
-        items: list[Any] = document
+        items: list[Any] = document  # pyright: ignore[reportUnknownVariableType]
         keys = range(len(items))
     for key in keys:
         found += places(document[key], (*path, key))
