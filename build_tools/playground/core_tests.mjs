@@ -24,13 +24,38 @@ for (const [from, to] of [[packages, "/packages"], [project, "/project"]]) {
 }
 python.globals.set("tests", python.toPy(tests));
 const status = python.runPython(`
-import os, sys
+import asyncio, functools, os, sys, time
 
 sys.path[:0] = ["/site", "/packages"]
 sys.dont_write_bytecode = True
 os.chdir("/project")
 
 import pytest
+
+class Loop(asyncio.BaseEventLoop):
+    """An event loop that returns when its work is done. Pyodide's own runs later, on the loop of JavaScript.
+
+    There are no sockets and no threads here, so the loop waits only for its timers.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self._selector = self
+
+    def select(self, timeout):
+        if timeout is None:
+            raise RuntimeError("the loop would wait for ever")
+        time.sleep(timeout)
+        return ()
+
+    def _process_events(self, events):
+        pass
+
+    def _write_to_self(self):
+        pass
+
+asyncio.run = functools.partial(asyncio.run.__wrapped__, loop_factory=Loop)
+asyncio._set_running_loop(None)
 
 LACKING = ("does not support processes", "can't start new thread")
 

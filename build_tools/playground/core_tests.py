@@ -13,6 +13,9 @@ from .__main__ import HERE, PROJECT, run
 
 RUNNERS: Final = ("pytest==9.1.1", "hypothesis==6.155.7")
 """Newer releases of hypothesis are compiled, and have no wheel for WebAssembly."""
+STACK: Final = "--stack-size=7000"
+"""In KB: a `repr` of a deep value fills Node's own stack, of 984 KB, before Python's limit of recursion stops it. The
+main thread of a process has 8 MB."""
 
 
 def main(tests: list[str]) -> int:
@@ -26,7 +29,7 @@ def main(tests: list[str]) -> int:
         run(*pip, "--only-binary=:all:", "--target", packages, *RUNNERS)
         if list(Path(packages).rglob("*.so")):
             raise SystemExit("a package for the tests is compiled, so WebAssembly cannot run it")
-        command = [node, str(HERE / "core_tests.mjs"), str(playground), packages, str(PROJECT), *tests]
+        command = [node, STACK, str(HERE / "core_tests.mjs"), str(playground), packages, str(PROJECT), *tests]
         return subprocess.run(command, check=False, timeout=1800).returncode  # noqa: S603
 
 

@@ -17,7 +17,18 @@ import pytest
 import unspool
 from tests.support.schemas import CASES
 from unspool import Options, OptionsError, Path, create_state, finalize, parse_chunk
-from unspool.typed import Complete, Invalid, Missing, Resolution, from_json_schema, iter_partial, resolve
+from unspool.typed import (
+    Complete,
+    Invalid,
+    InvalidError,
+    Missing,
+    Resolution,
+    from_json_schema,
+    items,
+    iter_partial,
+    resolve,
+)
+from unspool.typed._json_schema import problems
 from unspool.typed._json_schema.judge import SchemaJudge
 from unspool.typed._shape import AnyShape, LeafShape, UnionShape
 
@@ -761,13 +772,13 @@ def test_required_keys_are_missing() -> None:
 def test_each_value_is_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """However the text is cut: one question for each closed value that has anything left to judge, none on the way."""
     asked: list[object] = []
-    accepts = SchemaJudge.accepts
+    fits = SchemaJudge.fits
 
     def counting(self: SchemaJudge, value: object) -> bool:
         asked.append(value)
-        return accepts(self, value)
+        return fits(self, value)
 
-    monkeypatch.setattr(SchemaJudge, "accepts", counting)
+    monkeypatch.setattr(SchemaJudge, "fits", counting)
     node = {
         "type": "object",
         "properties": {"name": {"minLength": 1}, "inner": {"items": {"$ref": "#/$defs/node"}, "minItems": 0}},
@@ -788,13 +799,13 @@ def test_each_value_is_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_choice_inside_of_a_choice_is_judged_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """A value is judged as a whole once, with everything inside: a chain of n such values asks one question."""
     asked: list[object] = []
-    accepts = SchemaJudge.accepts
+    fits = SchemaJudge.fits
 
     def counting(self: SchemaJudge, value: object) -> bool:
         asked.append(value)
-        return accepts(self, value)
+        return fits(self, value)
 
-    monkeypatch.setattr(SchemaJudge, "accepts", counting)
+    monkeypatch.setattr(SchemaJudge, "fits", counting)
     link = {"type": "object", "properties": {"next": {"$ref": "#"}}}
     shape = from_json_schema({"anyOf": [{**link, "required": ["next"]}, {**link, "maxProperties": 0}]})
     depth = 60
@@ -1164,6 +1175,108 @@ def test_reasons_are_bounded(monkeypatch: pytest.MonkeyPatch, schema: Any, text:
     last = steps(from_json_schema({"if": True, "then": schema}), text)[-1]
     assert 1 <= len(last.problems) <= 8
     assert len(asked) <= 60
+
+
+@pytest.fixture
+def explaining(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """The values that explanations ask about. The verdict itself does not go through `accepts`."""
+    asked: list[object] = []
+    accepts = SchemaJudge.accepts
+
+    def counting(self: SchemaJudge, value: object) -> bool:
+        asked.append(value)
+        return accepts(self, value)
+
+    monkeypatch.setattr(SchemaJudge, "accepts", counting)
+    return asked
+
+
+ROW: Any = {"if": True, "then": {"allOf": [{"properties": {"v": {"type": "string"}}}, *[{"minProperties": 1}] * 20]}}
+
+
+def rows(count: int) -> str:
+    """Return an array of rows that all have the same fault."""
+    return json.dumps([{"k": number, "v": number} for number in range(count)])
+
+
+def test_the_first_100_problems_of_a_text_are_explained(explaining: list[object]) -> None:
+    """After 100 problems, an invalid value is one problem, without a reason, and takes no questions."""
+    shape = from_json_schema({"items": ROW})
+    counts: list[int] = []
+    for count in (100, 101, 3000):
+        explaining.clear()
+        last = resolve(shape, parse_chunk(create_state(), rows(count)))[0]
+        explained, others = last.problems[:100], last.problems[100:]
+        assert [(str(one.path), one.code) for one in explained] == [(f"$[{at}].v", "type") for at in range(100)]
+        assert [(str(one.path), one.code) for one in others] == [(f"$[{at}]", "invalid") for at in range(100, count)]
+        counts.append(len(explaining))
+    assert 100 < counts[0] == counts[1] == counts[2] < 100 * 40
+
+
+@pytest.mark.parametrize("form", ["{}", '{{"days": {}}}', '{{"days": [[], {}]}}', '[{{"v": "", "w": 1}}, {}]'])
+def test_the_same_problems_are_explained_however_the_text_is_cut(form: str) -> None:
+    """The number of problems before a value decides, at any depth, and not the fragments or the cache."""
+    schema = {
+        "anyOf": [{"type": ["object", "array"]}],
+        "if": {"required": ["k"]},
+        "then": ROW["then"],
+        "additionalProperties": {"$ref": "#"},
+        "items": {"$ref": "#"},
+        "$defs": {"v": True},
+    }
+    schema["properties"] = {"k": True, "v": True, "w": {"type": "string"}}
+    shape, text = from_json_schema(schema), form.format(rows(110))
+    state, cache = create_state(), None
+    for start in range(0, len(text), 7):
+        state = parse_chunk(state, text[start : start + 7])
+        resolution, cache = resolve(shape, state, cache)
+        if start % 70 == 0 or start + 7 >= len(text):
+            assert resolution.problems == resolve(shape, state)[0].problems
+    codes = [problem.code for problem in resolution.problems]
+    assert codes.count("invalid") in (10, 11)
+    assert "invalid" not in codes[:100]
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"allOf": [{"items": {"anyOf": [{"type": "integer"}]}}] * 50, "maxItems": 3}, [1] * 900),
+        (
+            {"patternProperties": {f"^{at}x": False for at in range(50)}, "maxProperties": 3},
+            {str(k): 1 for k in range(900)},
+        ),
+        ({"prefixItems": [True], "allOf": [{"items": False}]}, [1] * 900),
+    ],
+)
+def test_the_walk_through_the_children_is_bounded(
+    monkeypatch: pytest.MonkeyPatch, explaining: list[object], schema: Any, value: Any
+) -> None:
+    """All explanations of a text together visit a bounded number of children, the first ones the most."""
+    monkeypatch.setattr(problems, "MAX_STEPS", 100)
+    for count in (1, 20):
+        explaining.clear()
+        shape = from_json_schema({"items": {"if": True, "then": schema}})
+        last = resolve(shape, parse_chunk(create_state(), json.dumps([value] * count)))[0]
+        assert len(last.problems) >= count
+        assert len(explaining) < 100 * (1 + count.bit_length()) + 40 * count
+
+
+def test_a_fault_behind_the_bound_is_a_problem_of_its_container(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the walk ends before the wrong child, the container is the problem; the verdict stays."""
+    monkeypatch.setattr(problems, "MAX_STEPS", 100)
+    shape = from_json_schema({"if": True, "then": {"items": {"type": "integer"}}})
+    for at, path in ((40, "$[40]"), (60, "$")):
+        last = resolve(shape, parse_chunk(create_state(), json.dumps([1] * at + ["a"])))[0]
+        assert [str(problem.path) for problem in last.problems] == [path]
+
+
+def test_ignored_elements_are_not_explained(explaining: list[object]) -> None:
+    """`items` leaves invalid elements out without looking for reasons that no caller sees."""
+    assert list(items(ROW, rows(50), on_invalid="ignore")) == []
+    assert not explaining
+    with pytest.raises(InvalidError, match=r"type: \$\[0\]\.v"):
+        list(items(ROW, rows(50)))
+    assert explaining
 
 
 def test_reasons_are_those_of_the_library() -> None:

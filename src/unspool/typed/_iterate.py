@@ -112,6 +112,7 @@ def from_msgspec(type: Any, *, early: bool = False, empty: Empty | None = None) 
 
 
 MAX_KEPT_SHAPES: Final = 256
+UNSEEN: Final = 1 << 30  # more problems than any library of types explains: no caller sees these problems
 
 
 def _kept(make: Callable[..., Shape], hint: Any, *options: object) -> Shape:
@@ -725,7 +726,7 @@ class ItemStage:
 
     def _is_valid(self, element: Element) -> bool:
         """Resolve an element, and report whether nothing in it is known to be wrong."""
-        invalid = element.resolve(self._resolver, self._asks_for_values)
+        invalid = element.resolve(self._resolver, self._asks_for_values, 0 if self._is_strict else UNSEEN)
         if invalid is not None and self._is_strict:
             self._fault = InvalidError(invalid)
         return invalid is None
@@ -849,12 +850,15 @@ class Element:
         self.fold = TreeFold()
         self.value: Any = None
 
-    def resolve(self, resolver: Resolver[Any], with_values: bool) -> Invalid[Any] | None:
-        """Resolve the element, and return its problems, if any, with paths from the root of the text."""
+    def resolve(self, resolver: Resolver[Any], with_values: bool, before: int) -> Invalid[Any] | None:
+        """Resolve the element, and return its problems, if any, with paths from the root of the text.
+
+        `before` is the number of problems that count before it.
+        """
         fold = self.fold
         root = fold.glance(with_values)
         shape = resolver.shape
-        resolution, self._cache = resolve_tree(shape, root, fold.has_closed, self._cache, resolver.context)
+        resolution, self._cache = resolve_tree(shape, root, fold.has_closed, self._cache, resolver.context, before)
         self.value = resolution.value
         invalid = resolution.invalid
         if invalid is None:

@@ -284,9 +284,11 @@ def shown_child(shape: Shape, result: NodeResult) -> object:
     return HIDDEN if isinstance(shape, ArrayShape) and shape.whole_items else result.value
 
 
-def found_problems(error: ShapeError, shape: Shape, *, covers: bool) -> tuple[FoundProblem, ...]:
-    """Return the problems of an error; an error without any counts as one problem."""
-    problems = error.problems or (Problem(ROOT, "invalid", shape.expected),)
+def found_problems(error: ShapeError, shape: Shape, before: int, *, covers: bool) -> tuple[FoundProblem, ...]:
+    """Return the problems of an error; an error without any counts as one problem. The text has `before` others."""
+    explain = error.explain
+    problems = error.problems if explain is None else explain(before)
+    problems = problems or (Problem(ROOT, "invalid", shape.expected),)
     return tuple(
         [FoundProblem(one, None, None, error.causes.get(number), covers) for number, one in enumerate(problems)]
     )
@@ -315,6 +317,7 @@ class Builder:
     """One container while it is resolved: takes the results of its children, one after the other."""
 
     __slots__ = (
+        "before",
         "child_shape",
         "count",
         "current",
@@ -336,7 +339,10 @@ class Builder:
         "values",
     )
 
-    def __init__(self, node: ContainerNode, shape: Shape, last: OpenResult | None, hides: bool, is_draft: bool) -> None:
+    def __init__(
+        self, node: ContainerNode, shape: Shape, last: OpenResult | None, hides: bool, is_draft: bool, before: int
+    ) -> None:
+        self.before = before  # the number of problems in the text before this container
         self.node = node
         self.shape = shape
         self.hides = hides
@@ -384,21 +390,22 @@ class Builder:
         """Choose the shape of a child, and begin to resolve the child."""
         node, shape, index = self.node, self.shape, self.count
         last = self.last
+        before = self.before + self.found_size
         inner = open_result(last.child) if last is not None and last.known.count == index else None
         self.child_shape = None
         if isinstance(shape, ArrayShape):
             self.step = index
             if shape.max_items is not None and index >= shape.max_items:
-                return failure(shape, ShapeError.of("too_many_items", shape.expected))
+                return failure(shape, ShapeError.of("too_many_items", shape.expected), before)
             self.child_shape = shape.item_at(index)
-            return begin(self.child_shape, child, inner, stack)
+            return begin(self.child_shape, child, inner, stack, before)
         assert isinstance(node, ObjectNode)
         key = node._keys[index] if index < node._size else cast("str", node._open_key)
         self.step = key
         if isinstance(shape, ObjectShape):
             field = shape.field(key)
             if field is None:
-                return failure(shape, ShapeError.of("extra_key", "no such key"))
+                return failure(shape, ShapeError.of("extra_key", "no such key"), before)
             self.name = field.name
             item, most = field.shape, shape.max_keys
             if shape.waiting:
@@ -410,11 +417,11 @@ class Builder:
             if mapping.check_key is not None:
                 self.name = self._checked(mapping.check_key, key)
                 if isinstance(self.name, ShapeError):
-                    return failure(shape, self.name)
+                    return failure(shape, self.name, before)
         if most is not None and index >= most:
-            return failure(shape, ShapeError.of("too_many_keys", shape.expected))
+            return failure(shape, ShapeError.of("too_many_keys", shape.expected), before)
         self.child_shape = item
-        return begin(item, child, inner, stack)
+        return begin(item, child, inner, stack, before)
 
     def _checked(self, check_key: Callable[[str], object], key: str) -> object:
         """Return the name for a key, or the error. `check_key` is called once, when the value begins."""
@@ -509,7 +516,7 @@ class Builder:
             return judge(held, cast("dict[str, object]", self.values))
         except ShapeError as error:
             self.is_broken = True
-            self._find(found_problems(error, shape, covers=True), key)
+            self._find(found_problems(error, shape, self.before + self.found_size, covers=True), key)
             return Held(held.node, None, HIDDEN, False)
 
     def _settle_all(self, shape: ObjectShape) -> None:
@@ -531,7 +538,7 @@ class Builder:
                 values[key] = held.value
 
     def _take_extra(self, extra: Shape, key: str, node: Node) -> None:
-        result = resolve_node(extra, node, None)
+        result = resolve_node(extra, node, None, self.before + self.found_size)
         values = cast("dict[str, object]", self.values)
         values[key] = result.value
         if result.is_wrong:
@@ -566,7 +573,7 @@ class Builder:
             except ShapeError as error:
                 if self.shape.is_lenient:
                     return NodeResult(HIDDEN)
-                wrong = found_problems(error, self.shape, covers=False)
+                wrong = found_problems(error, self.shape, self.before + self.found_size, covers=False)
         return NodeResult(self._shown(HIDDEN), wrong, is_broken=True)
 
     def _made(self) -> object:
@@ -647,14 +654,17 @@ def _are_final(values: dict[str, object], groups: tuple[tuple[str, ...], ...]) -
     return True
 
 
-def begin(shape: Shape, node: Node, last: OpenResult | None, stack: list[Builder]) -> NodeResult | None:
-    """Resolve a leaf, or a value that is judged as a whole. For any other container, push a builder and return None."""
+def begin(shape: Shape, node: Node, last: OpenResult | None, stack: list[Builder], before: int) -> NodeResult | None:
+    """Resolve a leaf, or a value that is judged as a whole. For any other container, push a builder and return None.
+
+    The text has `before` problems before this node.
+    """
     current = shape
     is_draft = False
     if last is not None and last.known.count > 0:
         known = last.known
         if isinstance(node, ContainerNode) and known.fits(node) and not (known.is_draft and node.closed):
-            stack.append(Builder(node, known.shape, last, known.hides, known.is_draft))
+            stack.append(Builder(node, known.shape, last, known.hides, known.is_draft, before))
             return None
     try:
         current, hides = chosen(shape, node)
@@ -676,12 +686,12 @@ def begin(shape: Shape, node: Node, last: OpenResult | None, stack: list[Builder
         if isinstance(current, DeferredShape):
             return NodeResult(current.make(node))
     except ShapeError as error:
-        return failure(current, error)
+        return failure(current, error, before)
     if isinstance(current, AnyShape):
         return NodeResult(HIDDEN if hides and not node.closed else node.value)
     if isinstance(current, IgnoredShape):
         return NodeResult(HIDDEN)
-    stack.append(Builder(cast("ContainerNode", node), current, last, hides, is_draft))
+    stack.append(Builder(cast("ContainerNode", node), current, last, hides, is_draft, before))
     return None
 
 
@@ -707,11 +717,11 @@ def _leaf(shape: LeafShape, node: Node, hides: bool) -> NodeResult:
     return NodeResult(text if shape.streams and not hides else HIDDEN)
 
 
-def failure(shape: Shape, error: ShapeError) -> NodeResult:
+def failure(shape: Shape, error: ShapeError, before: int) -> NodeResult:
     """Return the result of a node that does not fit; a lenient shape hides it instead."""
     if followed(shape).is_lenient:
         return NodeResult(HIDDEN)
-    return NodeResult(HIDDEN, found_problems(error, shape, covers=True), is_broken=True)
+    return NodeResult(HIDDEN, found_problems(error, shape, before, covers=True), is_broken=True)
 
 
 @final
@@ -763,9 +773,9 @@ CONTEXT: Final[ContextVar[object]] = ContextVar("unspool.typed.context", default
 
 
 def resolve_tree(
-    shape: Shape, root: Node | None, is_complete: bool, cache: Cache | None, context: object
+    shape: Shape, root: Node | None, is_complete: bool, cache: Cache | None, context: object, before: int = 0
 ) -> tuple[Resolution[object], Cache]:
-    """Resolve the tree of a state, as `resolve` does."""
+    """Resolve the tree of a state, as `resolve` does. `before` is the number of problems that count before it."""
     if cache is not None and (cache._shape is not shape or cache._context is not context):
         cache = None
     if cache is not None and root is cache._root:
@@ -777,11 +787,11 @@ def resolve_tree(
     else:
         last = None if cache is None else open_result(cache._result)
         if CONTEXT.get() is context:
-            result = resolve_node(shape, root, last)
+            result = resolve_node(shape, root, last, before)
         else:
             token = CONTEXT.set(context)
             try:
-                result = resolve_node(shape, root, last)
+                result = resolve_node(shape, root, last, before)
             finally:
                 CONTEXT.reset(token)
     value = None if result.value is HIDDEN else result.value
@@ -825,8 +835,8 @@ def invalid_with(
     return Invalid(value, NodeResult(value, found, is_broken=True), shape, root)
 
 
-def resolve_node(shape: Shape, node: Node, last: OpenResult | None) -> NodeResult:
-    """Resolve a node, from the last result of the same node.
+def resolve_node(shape: Shape, node: Node, last: OpenResult | None, before: int = 0) -> NodeResult:
+    """Resolve a node, from the last result of the same node. The text has `before` problems before it.
 
     The loop skips the open containers in which only the open child has changed. The builders resolve the innermost one,
     and `renewed` carries its result outwards again.
@@ -834,18 +844,19 @@ def resolve_node(shape: Shape, node: Node, last: OpenResult | None) -> NodeResul
     around: list[OpenResult] = []
     while last is not None and last.known.fits_around(node):
         around.append(last)
+        before += last.known.found_size
         shape = cast("Shape", last.known.child_shape)
         last = open_result(last.child)
         node = cast("ContainerNode", node)._open[0]
-    result = _resolve_with_builders(shape, node, last)
+    result = _resolve_with_builders(shape, node, last, before)
     for outer in reversed(around):
         result = outer.renewed(result)
     return result
 
 
-def _resolve_with_builders(shape: Shape, node: Node, last: OpenResult | None) -> NodeResult:
+def _resolve_with_builders(shape: Shape, node: Node, last: OpenResult | None, before: int) -> NodeResult:
     stack: list[Builder] = []
-    result = begin(shape, node, last, stack)
+    result = begin(shape, node, last, stack, before)
     while stack:
         builder = stack[-1]
         if result is not None:

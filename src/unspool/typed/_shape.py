@@ -106,13 +106,20 @@ class Problem(NamedTuple):
 class ShapeError(Exception):
     """A value does not fit its shape. The paths of the problems start at the value.
 
-    `causes` are the exceptions that validators raised, by the number of the problem.
+    `causes` are the exceptions that validators raised, by the number of the problem. `explain` finds the reasons behind
+    `problems`, which takes time: it gets the number of problems that the text has before this value.
     """
 
-    def __init__(self, problems: Sequence[Problem], causes: Mapping[int, BaseException] | None = None) -> None:
+    def __init__(
+        self,
+        problems: Sequence[Problem],
+        causes: Mapping[int, BaseException] | None = None,
+        explain: Callable[[int], Sequence[Problem]] | None = None,
+    ) -> None:
         super().__init__(problems)
         self.problems = tuple(problems)
         self.causes: Mapping[int, BaseException] = {} if causes is None else causes
+        self.explain = explain
 
     @classmethod
     def of(cls, code: str, expected: str, path: Path = ROOT) -> ShapeError:

@@ -18,7 +18,7 @@ from ..._errors import OptionsError
 from .._shape import ShapeError
 from .document import DRAFT_7, shown
 from .merge import UNIONS, types_of
-from .problems import Asked, Explainer, everything
+from .problems import UNEXPLAINED, Asked, Explainer, everything
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -47,24 +47,28 @@ class SchemaJudge:
         self._validator: Any = None
 
     def accepts(self, value: object) -> bool:
-        """Return whether a plain value fits. Text with lone surrogates never does: it has no characters to judge."""
-        validator = self._validator
-        if validator is None:
-            validator = self._validator = self._judges.compiled(self._schema, self._needs_document)
+        """Return whether a plain value fits. Text with lone surrogates never does."""
         try:
-            return bool(validator.is_valid(value))
+            return self.fits(value)
         except UnicodeEncodeError:
             return False
 
     def checked(self, value: Any) -> Any:
         """Return the plain value if it fits; otherwise raise `ShapeError`."""
-        if self.accepts(value):
-            return value
         try:
-            self._validator.is_valid(value)
+            if self.fits(value):
+                return value
         except UnicodeEncodeError:
             raise ShapeError.of("lone_surrogate", "text without halves of surrogate pairs") from None
-        raise ShapeError(self._judges.explainer.problems(self._asked, value))
+        problems = self._judges.explainer.problems
+        raise ShapeError([UNEXPLAINED], explain=lambda before: problems(self._asked, value, before))
+
+    def fits(self, value: object) -> bool:
+        """Return whether a plain value fits. Raise `UnicodeEncodeError` for text with lone surrogates."""
+        validator = self._validator
+        if validator is None:
+            validator = self._validator = self._judges.compiled(self._schema, self._needs_document)
+        return bool(validator.is_valid(value))
 
     def checked_node(self, node: Node) -> object:
         """Return the plain value of a node if it fits; otherwise raise `ShapeError`."""

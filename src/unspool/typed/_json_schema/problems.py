@@ -2,8 +2,12 @@
 
 `jsonschema_rs` answers quickly whether a value fits. Its lists of errors are another matter: the library collects the
 errors of all branches of all unions before it returns the first one, and a recursive union has very many of them. So
-`Explainer` asks about one keyword at a time and goes down only where the answer is no. It asks at most `MAX_QUESTIONS`
-questions about whole values and `MAX_CHILDREN` about their children, and it stops after `MAX_PROBLEMS` problems.
+`Explainer` asks about one keyword at a time and goes down only where the answer is no. For one value, it asks at most
+`MAX_QUESTIONS` questions about the whole value and stops after `MAX_PROBLEMS` problems.
+
+A text may have many invalid values. `MAX_EXPLAINED` bounds the number of explanations, and `MAX_STEPS` the walk through
+the children: the more problems the text has before a value, the shorter the walk. Both depend only on the text before
+the value, so every way of cutting the text into fragments leads to the same problems.
 """
 
 from __future__ import annotations
@@ -20,11 +24,12 @@ if TYPE_CHECKING:
     from ..._path import Step
     from .document import SchemaDocument, Subschema
 
-__all__ = ["Asked", "Explainer", "everything"]
+__all__ = ["UNEXPLAINED", "Asked", "Explainer", "everything"]
 
+MAX_EXPLAINED: Final = 100  # problems in a text; the values after them are not explained
 MAX_PROBLEMS: Final = 8
 MAX_QUESTIONS: Final = 32
-MAX_CHILDREN: Final = 1_000_000
+MAX_STEPS: Final = 100_000  # children, patterns for their keys, and questions about them
 MAX_HOPS: Final = 32  # from a schema to one inside it, or to the target of a reference
 
 EXPECTED: Final = {
@@ -72,6 +77,7 @@ GROUPS: Final = (
     *[("not",), ("anyOf",), ("oneOf",), ("unevaluatedItems",), ("unevaluatedProperties",)],
 )
 UNEVALUATED: Final = frozenset({"unevaluatedItems", "unevaluatedProperties"})
+UNEXPLAINED: Final = Problem(ROOT, "invalid", "a value that fits the schema")
 
 
 class Asked(NamedTuple):
@@ -98,16 +104,17 @@ class Explainer:
         self._accepts = accepts
         self._matches = matches
 
-    def problems(self, asked: Sequence[Asked], value: object) -> list[Problem]:
+    def problems(self, asked: Sequence[Asked], value: object, before: int) -> list[Problem]:
         """Return some problems of a value that does not fit these schemas: at least one, not more than `MAX_PROBLEMS`.
 
-        If a $dynamicRef has several targets, the questions would depend on the way to them. Then the only problem is
-        the whole value.
+        The only problem is the whole value if the text has `MAX_EXPLAINED` problems before it, or if a $dynamicRef has
+        several targets: then the questions would depend on the way to them.
         """
-        explanation = Explanation(self._document, self._accepts, self._matches)
-        if not self._document.is_dynamic:
-            explanation.explain(asked, value, (), 0)
-        return explanation.found or [Problem(ROOT, "invalid", "a value that fits the schema")]
+        if before >= MAX_EXPLAINED or self._document.is_dynamic:
+            return [UNEXPLAINED]
+        explanation = Explanation(self._document, self._accepts, self._matches, MAX_STEPS // (before + 1))
+        explanation.explain(asked, value, (), 0)
+        return explanation.found or [UNEXPLAINED]
 
 
 @final
@@ -119,13 +126,14 @@ class Explanation:
         document: SchemaDocument,
         accepts: Callable[[Asked, object], bool],
         matches: Callable[[str, str], bool],
+        steps: int,
     ) -> None:
         self.found: list[Problem] = []
         self._document = document
         self._accepts = accepts
         self._matches = matches
         self._questions = 0
-        self._children = 0
+        self._steps_left = steps
 
     def explain(self, asked: Sequence[Asked], value: object, steps: tuple[Step, ...], hops: int) -> None:
         """Find the keywords that a value does not fit: it is known to fit not all of them."""
@@ -209,11 +217,12 @@ class Explanation:
         before = len(self.found)
         children = _members(value) if isinstance(value, dict) else enumerate(cast("list[object]", value))
         for step, child in children:
+            if self._steps_left <= 0 or len(self.found) >= MAX_PROBLEMS:
+                break
+            self._steps_left -= 1
             for keyword, inner in self._schemas_of_child(group, step):
-                self._children += 1
-                if self._children > MAX_CHILDREN or len(self.found) >= MAX_PROBLEMS:
-                    break
-                if self._accepts(everything(inner), child):
+                self._steps_left -= 1
+                if self._steps_left < 0 or self._accepts(everything(inner), child):
                     continue
                 if inner.schema is False and keyword.startswith("additional"):
                     self._add(keyword, steps)
@@ -238,6 +247,7 @@ class Explanation:
             found = True
             yield "properties", properties[step]
         for pattern, inner in place.named.get("patternProperties", {}).items():
+            self._steps_left -= 1
             if self._matches(pattern, step):
                 found = True
                 yield "patternProperties", inner
