@@ -21,7 +21,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import httpx
 import uvicorn
@@ -80,12 +80,14 @@ def gateway(upstream: str | None, pause: float = 0.02) -> FastAPI:
             return shaped("openai-chat", 404, f"ask for one of {', '.join(TARGETS)}")
         body = await request.body()
         try:
-            asked: Any = json.loads(body)
+            given: object = json.loads(body)
         except ValueError:
             return shaped(target, 400, "the request is not JSON")
-        if not isinstance(asked, dict) or asked.get("stream") is not True:
+        asked = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+        if asked.get("stream") is not True:
             return shaped(target, 400, 'the gateway answers with streams: ask with "stream": true')
-        wants_usage = (asked.get("stream_options") or {}).get("include_usage") is True
+        options: Any = asked.get("stream_options") or {}
+        wants_usage = options.get("include_usage") is True
         if upstream is None:
             return streaming(aencode(recorded(pause), target, include_usage=wants_usage))
         headers = {name: request.headers[name] for name in FORWARDED if name in request.headers}

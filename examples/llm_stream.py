@@ -25,7 +25,7 @@ except ImportError as error:
     sys.exit(f'{error}: pip install openai "unspool[cli,pydantic]"')
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from unspool.llm import Gate, ToolCall
 
@@ -55,12 +55,10 @@ class Forecast(BaseModel):
 
 
 CONFIG = Config(Trip, tools={"forecast": Forecast})
-TOOL = {"name": "forecast", "parameters": Forecast.model_json_schema()}
-SCHEMA = {"name": "trip", "schema": Trip.model_json_schema()}
 
 
 @contextmanager
-def client_for(recording: str, *options: str, is_live: bool) -> Iterator[OpenAI]:
+def client_for(recording: str, *options: str, is_live: bool) -> Generator[OpenAI]:
     """A client of the provider, or of a server that plays the recording."""
     if is_live:
         with OpenAI() as client:
@@ -85,7 +83,7 @@ def ask(client: OpenAI) -> None:
     chunks = client.chat.completions.create(
         model=MODEL,
         messages=[{"role": "user", "content": "I have 12 days in Suva and 3 in Levuka. How will the weather be?"}],
-        tools=[{"type": "function", "function": TOOL}],
+        tools=[{"type": "function", "function": {"name": "forecast", "parameters": Forecast.model_json_schema()}}],
         stream=True,
     )
     stream = MessageStream(chunks, config=CONFIG)
@@ -104,7 +102,7 @@ def answer(client: OpenAI) -> MessageStream:
     chunks = client.chat.completions.create(
         model=MODEL,
         messages=[{"role": "user", "content": "Plan five slow days on São Miguel, with a packing list."}],
-        response_format={"type": "json_schema", "json_schema": SCHEMA},
+        response_format={"type": "json_schema", "json_schema": {"name": "trip", "schema": Trip.model_json_schema()}},
         stream=True,
     )
     return MessageStream(chunks, config=CONFIG)

@@ -31,7 +31,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-EITHER = frozenset({"bench", "build_tools", "tools", "peers", "docs"})
+EITHER = frozenset({"bench", "build_tools", "tools", "peers", "docs", "relay"})
 """The folders of tests about code that is never compiled. Many of them take long to start."""
 
 

@@ -30,6 +30,18 @@ from unspool._quoting import printable
 from unspool.llm import Diagnostic, Fault, LossError, MessageError, Quirk, StreamError
 from unspool.llm._requests.turn import Loss
 from unspool.patch import apply
+from unspool.relay import (
+    CancelError,
+    Cursor,
+    EndedError,
+    FencedError,
+    FullError,
+    GapError,
+    GoneError,
+    HeldError,
+    LogError,
+    RelayError,
+)
 from unspool.typed import InvalidError, partial
 
 if TYPE_CHECKING:
@@ -69,6 +81,15 @@ MADE: dict[str, Callable[[str], UnspoolError]] = {
     ),
     "LossError": lambda text: LossError((Loss(0, "reasoning", text),)),
     "StreamError": lambda text: StreamError(text, 3),
+    "RelayError": lambda text: RelayError(text, text),
+    "HeldError": lambda text: HeldError(text, text, 1.0),
+    "FencedError": lambda text: FencedError(text, Cursor(1, 2)),
+    "EndedError": lambda text: EndedError(text, text),
+    "GoneError": GoneError,
+    "GapError": lambda text: GapError(text, 3),
+    "CancelError": lambda text: CancelError(text, text),
+    "LogError": LogError,
+    "FullError": lambda text: FullError(text, text, 1),
 }
 
 

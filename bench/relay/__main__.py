@@ -30,16 +30,24 @@ JOINS: Final = (
 )
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+PARTS: Final = ("live", "writer", "join", "faults")
+
+
+def arguments_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench.relay", description="Measure the relay beside its peer.")
-    parser.add_argument("parts", nargs="*", help="only these: live, writer, join, faults; nothing is written then")
+    parser.add_argument("parts", nargs="*", help=f"only these: {', '.join(PARTS)}; nothing is written then")
     parser.add_argument("--rounds", type=int, default=3, help="the best of so many turns counts (3)")
     parser.add_argument("--write-docs", action="store_true", help=f"also write the tables into docs/{_PAGE.name}")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = arguments_parser()
     options = parser.parse_args(arguments)
     if options.write_docs and options.parts:
         parser.error("--write-docs needs all parts")
     with started() as url:
-        text = asyncio.run(everything(url, options.parts or ["live", "writer", "join", "faults"], options.rounds))
+        text = asyncio.run(everything(url, options.parts or PARTS, options.rounds))
     print(text)
     if options.write_docs:
         replace_between_markers(_PAGE, text)

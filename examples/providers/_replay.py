@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
 __all__ = ["replayed"]
 
@@ -22,7 +22,7 @@ READY = "replaying on "
 
 
 @contextmanager
-def replayed(recording: str, *options: str) -> Iterator[str]:
+def replayed(recording: str, *options: str) -> Generator[str]:
     """Start the server, and yield its address. `recording` is a file of the examples or a sample of the command."""
     played = recording if recording.startswith("sample:") else str(RECORDINGS / recording)
     command = [sys.executable, "-m", "unspool", "replay", played, "--serve", "--once", *options]

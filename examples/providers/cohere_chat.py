@@ -17,7 +17,7 @@ from _replay import replayed
 from unspool.llm import MessageStream
 
 try:
-    from cohere import AsyncClientV2
+    from cohere import AsyncClientV2, ToolV2, ToolV2Function, UserChatMessageV2
     from pydantic import BaseModel
 except ImportError as error:
     sys.exit(f'{error}: pip install cohere "unspool[cli,pydantic]"')
@@ -35,10 +35,11 @@ class Forecast(BaseModel):
 
 async def show(client: AsyncClientV2) -> None:
     """Print the plan and the call after each chunk."""
+    forecast = ToolV2Function(name="forecast", parameters=Forecast.model_json_schema())
     events = client.chat_stream(
         model=MODEL,
-        messages=[{"role": "user", "content": QUESTION}],
-        tools=[{"type": "function", "function": {"name": "forecast", "parameters": Forecast.model_json_schema()}}],
+        messages=[UserChatMessageV2(content=QUESTION)],
+        tools=[ToolV2(function=forecast)],
     )
     async with MessageStream(events, tools={"forecast": Forecast}) as stream:
         async for state in stream:

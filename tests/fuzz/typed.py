@@ -2,7 +2,8 @@
 
 The types are JSON Schemas, and pydantic types with the options of a call: `strict`, `context`, `empty` and `early`. The
 first byte chooses the type, the second where the text is cut, the third the options. The last choices are random types
-whose validators watch for half-filled values (law 59). What was complete stays complete (law 58).
+whose validators watch for half-filled values (law 59). What was complete stays complete (law 58). The patches of
+`iter_changes` build the same document as those of the whole text, and no path is completed before it is (laws 60, 61).
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from typing import TYPE_CHECKING, Any
 import jsonschema_rs
 from pydantic import TypeAdapter, ValidationError
 
-from tests.laws.test_laws_judged import paths_of
+from tests.laws.test_laws_judged import has_two_names, paths_of
 from tests.support import models
 from tests.support.model_random import WorseError, random_type
 from tests.support.schemas import CASES
 from tests.typed.test_calls import Counted
 from unspool import Options, create_state, finalize, parse_chunk
-from unspool.typed import Complete, InvalidError, from_json_schema, iter_partial, partial
+from unspool.patch import apply
+from unspool.typed import Complete, InvalidError, from_json_schema, iter_changes, iter_partial, partial
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 OPTIONS = Options(duplicate_keys="error", surrogates="error")  # law 18 does not hold for keys that come twice
 TYPES: list[Case] = [*CASES, *models.CASES]
+UNWRITABLE = {"own schema", "by name only"}  # Pydantic cannot write the values, or writes other names
 STRICT = [None, True, False]
 RANDOM = 256 - len(TYPES) - 1  # the other numbers that one byte has
 CONTEXTS: list[Any] = [None, {}, {"least": 2, "end": "!"}, {"most": 3}]
@@ -113,6 +116,8 @@ def check(data: bytes) -> None:
         if index % (len(rest) // 16 + 1) == 0:
             assert all(resolution.is_complete_at(path) for path in complete), "what is complete stays complete"
             complete = {path for path in paths_of(state.root) if resolution.is_complete_at(path)}
+            assert "pending" not in {resolution.state_at(path) for path in paths_of(state.root)}
+            assert resolution.get(lambda value: value) is resolution.value
         assert resolution.invalid is not None or not was_invalid, "what is invalid stays invalid"
         was_invalid = resolution.invalid is not None
     state = finalize(state)
@@ -125,10 +130,26 @@ def check(data: bytes) -> None:
     verdict = accepts(text)
     assert isinstance(resolution, Complete) is verdict, "not the verdict of the judge"
     assert not (was_invalid and verdict), "invalid on the way to what is valid"
+    if number >= len(TYPES) or TYPES[number].name not in UNWRITABLE:
+        check_changes(resolver, text, place, bool(has_two_names(state.root)))
     if errors is None:
         assert fresh.value == resolution.value
     elif not verdict:
         check_deferred(resolver, text, errors(text))
+
+
+def check_changes(resolver: Resolver[Any], text: str, place: int, has_two: bool) -> None:
+    """The document is the same however the text is cut, and nothing completes before it is complete."""
+    documents: list[Any] = []
+    for fragments in ([text], [text[:place], *text[place : place + 40], text[place + 40 :]]):
+        document: Any = None
+        for changes in iter_changes(resolver, fragments, OPTIONS, on_invalid="ignore"):
+            document = apply(document, json.loads(json.dumps(changes.patch)))
+            if changes.partial.invalid is None and not has_two:
+                early = [path for path in changes.paths("completed") if changes.partial.state_at(path) == "growing"]
+                assert early == [], "completed too early"
+        documents.append(document)
+    assert documents[0] == documents[1], "the document depends on the cut"
 
 
 def check_deferred(resolver: Resolver[Any], text: str, expected: list[Any]) -> None:

@@ -12,7 +12,7 @@ import json
 from collections import Counter
 from importlib.util import find_spec
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from hypothesis import given
@@ -161,7 +161,12 @@ def check_complete(shape: Shape, fragments: list[str], text: str) -> None:
 
 def places(document: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     found: list[tuple[Any, ...]] = [path]
-    keys: Any = document if isinstance(document, dict) else range(len(document)) if isinstance(document, list) else ()
+    keys: Any = ()
+    if isinstance(document, dict):
+        keys = cast("dict[str, Any]", document)
+    elif isinstance(document, list):
+        items: list[Any] = document  # pyright: ignore[reportUnknownVariableType]
+        keys = range(len(items))
     for key in keys:
         found += places(document[key], (*path, key))
     return found
@@ -187,4 +192,4 @@ def test_law_60_and_61_for_random_types(random: Random) -> None:
             if steps and steps[-1][0].is_complete:
                 value, document = steps[-1][0].value, steps[-1][1]
                 assert document == json.loads(TypeAdapter(hint).dump_json(value, by_alias=True, warnings=False)), text
-        check_cut(resolver.shape, fragments, random)
+            check_cut(resolver.shape, fragments, random)

@@ -63,7 +63,7 @@ SENT: dict[str, Any] = {
 def test_every_check_can_fail(check: str) -> None:
     """A message that differs in one thing fails that check alone."""
     call = {"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}}
-    choice = {"delta": {"content": "Hi", "tool_calls": [call]}, "finish_reason": "tool_calls"}
+    choice: dict[str, Any] = {"delta": {"content": "Hi", "tool_calls": [call]}, "finish_reason": "tool_calls"}
     chunk = {"choices": [choice], "usage": {"prompt_tokens": 1, "completion_tokens": 2}}
     assert all(verdicts(SENT, read_chat([chunk])).values())
     server = {**call, "index": 1, "id": "s"}

@@ -74,7 +74,7 @@ def test_with_a_key(script: str, capfd: pytest.CaptureFixture[str], monkeypatch:
 
 
 def test_llm_stream_with_a_key(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first two requests go to the provider, with the tool and with the schema; the broken answer is a recording."""
+    """The first two requests go to the provider, with the tool and the schema; the broken answer is a recording."""
     trip = Script(('{"title": "Fi', 'ji", "days": [{"title": "Su', 'va", "area": "Viti Levu"}], "pack": []}'))
     answers = [recorded("openai-chat"), trip.write("openai-chat")]
     with served("openai-chat", *(answer("openai-chat", chunks) for chunks in answers)) as server:

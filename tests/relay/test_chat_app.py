@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.either
 APP: Final = PROJECT / "examples" / "chat_app"
 PATIENCE: Final = 180.0  # seconds, on a busy machine
-DONE: Final = "() => turns.at(-1)?.stream.view.status === 'done'"
-PART: Final = "([at, field]) => turns.at(-1).stream.view.document.parts[at]?.[field]"
+DONE: Final = "() => window.turns.at?.(-1)?.stream.view.status === 'done'"
+PART: Final = "([at, field]) => window.turns.at?.(-1)?.stream.view.document.parts[at]?.[field]"
 
 
 @contextmanager
@@ -108,7 +108,7 @@ def test_a_killed_worker_is_replaced_in_the_middle_of_an_answer(browser: Browser
         page.goto(url)
         page.fill("#prompt", "A walk through Porto")
         page.press("#prompt", "Enter")
-        page.wait_for_function("() => turns.at(-1)?.stream.view.document?.parts[1]?.text.length > 60")
+        page.wait_for_function("() => window.turns.at?.(-1)?.stream.view.document?.parts[1]?.text.length > 60")
         other = context.new_page()
         other.goto(page.url)
         found = json.loads(asked(f"{page.url}/turns/0") or b"{}")
@@ -142,14 +142,14 @@ def test_without_redis_it_runs_in_one_process_and_says_so(browser: Browser, tmp_
         page.goto(url)
         page.fill("#prompt", "A walk <b>through</b> Porto")
         page.click("#send")
-        page.wait_for_function("() => turns.at(-1)?.stream.view.document?.parts[0]?.text.length > 8")
+        page.wait_for_function("() => window.turns.at?.(-1)?.stream.view.document?.parts[0]?.text.length > 8")
         other.goto(page.url)
-        other.wait_for_function("() => turns.at(-1)?.stream.view.status === 'open'")
+        other.wait_for_function("() => window.turns.at?.(-1)?.stream.view.status === 'open'")
         assert page.inner_text(".question") == "A walk <b>through</b> Porto"
         assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")  # nothing is cut off
         other.click(".stop")
         for each in (page, other):
-            each.wait_for_function("() => turns.at(-1).stream.view.status === 'cancelled'")
+            each.wait_for_function("() => window.turns.at?.(-1)?.stream.view.status === 'cancelled'")
         context.close()
 
 

@@ -192,3 +192,12 @@ def test_bad_names_and_addresses(redis: RedisServer) -> None:
         assert outcome.status in {1, 2}
         assert words in outcome.stderr
         assert "Traceback" not in outcome.stderr
+
+
+def test_an_address_that_is_no_redis() -> None:
+    """The command says which addresses there are, instead of a traceback."""
+    for action in (["publish", "trip", "sample:trip"], ["follow", "trip"], ["status", "trip"], ["cancel", "trip"]):
+        outcome = run("relay", *action, "--redis", "example.org:6379")
+        assert outcome.status == 2
+        assert "redis://" in outcome.stderr
+        assert "Traceback" not in outcome.stderr

@@ -47,13 +47,13 @@ EXAMPLES_THAT_RUN = [
     example
     for name in NAMES
     for example, _ in EXAMPLES[name]
-    if "https:" not in example and "--serve" not in example and name not in ("studio", "gateway")
+    if "https:" not in example and "--serve" not in example and name not in ("studio", "gateway", "relay")
 ]
 
 
 @pytest.mark.parametrize("example", EXAMPLES_THAT_RUN)
 def test_the_examples_run(example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each example that needs neither a network nor a browser ends well."""
+    """Each example that needs neither a network, a browser nor a Redis ends well."""
     monkeypatch.chdir(tmp_path)
     recording = run("record", data=b'{"a": [1, 2]}').stdout.decode()
     for name, text in INPUTS.items():

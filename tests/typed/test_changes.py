@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import dataclass, make_dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import pytest
 
 pytest.importorskip("pydantic")
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, RootModel, computed_field, model_serializer
+import msgspec
+from pydantic import (
+    Base64Str,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    RootModel,
+    computed_field,
+    model_serializer,
+)
 
 from tests.support.steps import steps
 from unspool import COMPILED, Options, OptionsError, UnspoolError
@@ -211,6 +222,54 @@ def test_a_value_of_a_schema_that_is_judged_when_it_closes() -> None:
     assert "completed" not in [kind for kind, _ in first]
 
 
+def test_a_dataclass_is_written_by_the_serializers_around_it() -> None:
+    """Pydantic made no serializer for a plain dataclass: the model or the type around it has the one of its fields."""
+
+    @dataclass
+    class Secret:
+        code: Base64Str
+
+    class Note(BaseModel):
+        one: Secret
+        more: list[Secret] = []
+
+    text = '{"one": {"code": "YQ=="}, "more": [{"code": "Yg=="}]}'
+    for hint, written in ((Note, text), (dict[str, Note], f'{{"a": {text}}}'), (list[Secret], '[{"code": "YQ=="}]')):
+        for size in (1, 9, 1000):
+            fragments = [written[at : at + size] for at in range(0, len(written), size)]
+            assert document_of(hint, fragments) == json.loads(written)
+            assert "replaced" not in [kind for one in changes_of(hint, fragments) for kind, _ in one]
+    first, _ = iter_partial(Note, ['{"one": {"code": "YQ=="}, "more": [{"code": "Yg=="}', "]}"])
+    assert json.loads(first.value.model_dump_json()) == json.loads(text)
+
+
+@pytest.mark.parametrize("library", ["pydantic", "msgspec"])
+def test_an_object_that_was_refused_keeps_what_it_shows(library: str) -> None:
+    """A null that was written stays, and nothing else appears, when the text ends without a required field."""
+    fields: list[Any] = [("name", str), ("nick", str | None, None), ("age", int | None, None)]
+    if library == "msgspec":
+        hint: Any = msgspec.defstruct("Person", fields, gc=False)
+    else:
+        hint = make_dataclass("Person", fields)
+    text = '{"nick": null, "more": 1}'
+    for fragments in ([text], [*text], [text[:-1], "}"]):
+        assert document_of(hint, fragments, on_invalid="ignore") == {"nick": None}
+
+
+def test_the_types_of_extra_keys_are_no_field() -> None:
+    """A class may declare them: nothing of that name is shown or written."""
+
+    class Open(BaseModel):
+        model_config = ConfigDict(extra="allow")
+        __pydantic_extra__: dict[str, list[int]] = Field(init=False)  # pyright: ignore[reportIncompatibleVariableOverride]
+        name: str
+
+    first, last = iter_partial(Open, ['{"more": [1]', ', "name": "a"}'])
+    assert first.value.model_fields_set == set()
+    assert document_of(Open, ['{"more": [1]', "}"], on_invalid="ignore") == {"more": [1]}
+    assert document_of(Open, ['{"more": [1]', ', "name": "a"}']) == last.value.model_dump()
+
+
 def test_a_value_that_cannot_be_written_names_its_path() -> None:
     """A serializer that fails ends the iteration with an error that says where."""
 
@@ -302,6 +361,21 @@ def test_law_13_twice_the_document_is_twice_the_work(read: Any, make: Callable[[
         return steps(run)
 
     assert count(80) <= 2.3 * count(40) + 1000
+
+
+@pytest.mark.long
+@pytest.mark.skipif(COMPILED, reason="steps are counted in the plain sources only")
+@pytest.mark.parametrize("read", [iter_partial, iter_changes])
+def test_law_13_five_thousand_items(read: Any) -> None:
+    """A list of 5,000 models costs at most 2.3 times as much as one of 2,500, in fragments of 40 characters."""
+
+    def count(n: int) -> int:
+        hint, text = many_items(n)
+        fragments = [text[at : at + 40] for at in range(0, len(text), 40)]
+        return steps(lambda: [None for _ in read(hint, fragments)])
+
+    count(1)  # the shape, and the serializers, are made once
+    assert count(5000) <= 2.3 * count(2500)
 
 
 @pytest.mark.skipif(COMPILED, reason="steps are counted in the plain sources only")

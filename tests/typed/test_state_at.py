@@ -23,7 +23,8 @@ MARKS = {"pending": "-", "growing": "~", "complete": "+"}
 
 def states_at(hint: Any, fragments: Sequence[str], *paths: str) -> list[str]:
     """The states of the paths after each fragment: - pending, ~ growing, + complete."""
-    resolver, state, cache, found = partial(hint), create_state(), None, []
+    resolver, state, cache = partial(hint), create_state(), None
+    found: list[str] = []
     for fragment in fragments:
         state = parse_chunk(state, fragment)
         resolution, cache = resolver.resolve(state, cache)

@@ -157,8 +157,8 @@ NO_LEAVES: Final = Leaves([], 0, [])
 class CallArguments:
     """The arguments of one call: text in pieces, a whole value, or leaves by path. Immutable.
 
-    They are always kept as text: the text that arrived, or else the text that the writer makes. `document` is None for
-    free text, and after the end of the message.
+    They are always kept as text: the text that arrived, or else the text that the writer makes. There is no `document`
+    for free text, nor after the end of the message.
     """
 
     __slots__ = ("_repairs", "document", "is_encoded", "leaves", "misplaced", "options", "text")

@@ -217,7 +217,7 @@ class ToolCallDelta(Delta):
     """News about a tool call. All fields are as the wire had them: empty, repeated, or missing.
 
     With `counts_blocks` the index numbers the blocks of the message, text included, instead of its calls: gaps mean
-    nothing. `kind` is None if the chunk does not name it. `is_done` means that the chunk declares the call whole.
+    nothing. If the chunk names no kind, `kind` stays None. `is_done` means that the chunk declares the call whole.
     `native` has fields of the provider's own block, without its arguments: they replace those that came before.
     """
 

@@ -242,8 +242,10 @@ class Messages:
             if status in {"done", "error"}:  # an error of the message itself follows from its deltas
                 return finish(state)
             return fail(state, MessageError(Fault.CLOSED if status == "cancelled" else Fault.TRANSPORT))
-        check(isinstance(told, list) and len(told) == 4, "invalid failure")
-        fault, code, detail, http = told
+        check(isinstance(told, list), "invalid failure")
+        items = cast("list[Any]", told)
+        check(len(items) == 4, "invalid failure")
+        fault, code, detail, http = items
         is_right = fault in set(Fault) and isinstance(detail, str) and (code is None or isinstance(code, str))
         check(is_right and (http is None or type(http) is int), "invalid failure")
         return fail(state, MessageError(Fault(fault), code=code, detail=detail, status=http))

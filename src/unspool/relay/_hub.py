@@ -1,7 +1,7 @@
 """Followers, and the hub that reads for them: one per process, stream and fold, however many follow.
 
 A hub folds each entry once, and keeps the last steps in a window. A follower is a number: its next step in the window.
-One that is too far behind gets a snapshot instead, so a slow follower costs nothing, and nobody waits for it.
+One that is too far behind gets a snapshot instead, so a slow follower costs nothing, and no other party waits for it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class _News(Generic[S]):
 
     def __init__(self, cursor: Cursor, state: S, frames: dict[str, Any] | None = None) -> None:
         self.cursor: Final = cursor
-        """The cursor of the last entry that the state includes: a follower goes on behind it with ``after=``."""
+        """The cursor of the last entry that the state includes: with ``after=``, a follower goes on after it."""
         self.state: Final = state
         """The state of the fold after that entry."""
         self.frames: Final[dict[str, Any]] = {} if frames is None else frames

@@ -257,8 +257,8 @@ class Appended(NamedTuple):
 class Lease(NamedTuple):
     """Who may write: the owner, the seconds that its lease lasts, and the reason of a cancel request.
 
-    The seconds are negative once the lease has run out. Without an owner nobody has claimed the stream, or the log has
-    forgotten who.
+    The seconds are negative once the lease has run out. Without an owner, no writer has claimed the stream, or the
+    log has forgotten which.
     """
 
     owner: str | None
@@ -318,7 +318,7 @@ class RelayLog(Protocol):
         ...
 
     async def lease(self, name: str) -> Lease:
-        """Return the lease. Without one, its owner is None."""
+        """Return the lease. If there is no lease, the result has no owner."""
         ...
 
     async def ask_to_cancel(self, name: str, reason: str, *, ttl: float) -> None:

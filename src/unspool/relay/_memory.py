@@ -169,7 +169,7 @@ class MemoryLog:
             return bool(found) and found[0].cursor == cursor
 
     async def lease(self, name: str) -> Lease:
-        """Return the lease. Without one, its owner is None."""
+        """Return the lease. If there is no lease, the result has no owner."""
         with self._lock:
             stream = self._known(name)
             if stream is None:

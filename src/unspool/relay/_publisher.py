@@ -147,7 +147,7 @@ class Publisher(Generic[S]):
 
     @property
     def cancel_requested(self) -> bool:
-        """Somebody has asked to cancel the stream."""
+        """The stream has a cancel request."""
         return isinstance(self._failure, CancelError)
 
     async def send(self, piece: Any, *, position: Any = None) -> None:
@@ -207,7 +207,7 @@ class Publisher(Generic[S]):
         if self._is_interrupted and self._block is not None:
             cancels = self._block.uncancel()
             if isinstance(error, asyncio.CancelledError) and cancels > self._cancels_before:
-                self._failure = None  # somebody else has cancelled the block, too
+                self._failure = None  # other code has cancelled the block, too
         failure = self._failure
         self._is_closing = True
         try:
@@ -480,9 +480,9 @@ class Publisher(Generic[S]):
             await self._append(END, rest, None)
 
     async def _reclaimed(self, error: RelayError, state: S, position: Any) -> bool:
-        """Claim the stream again with the whole state, if the log has lost its end and nobody else can have claimed it.
+        """Claim the stream again with the whole state, if the log has lost its end and no other writer can have it.
 
-        The lease tells: while it lasts, the log has been given to nobody else.
+        While the lease lasts, no other writer can have claimed the stream.
         """
         is_lost = isinstance(error, (GoneError, GapError))
         if isinstance(error, FencedError):

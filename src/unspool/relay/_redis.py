@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 __all__ = ["RedisLog"]
 
 BUCKETS: Final = 64
+SCHEMES: Final = ("redis://", "rediss://", "unix://")
 KEYS_PER_READER: Final = 64
 PAGE: Final = 256
 BACKLOG: Final = 1024
@@ -155,8 +156,11 @@ class RedisLog:
         """Return the log at a URL such as ``redis://localhost:6379/0``; see `redis.asyncio.Redis.from_url`."""
         from redis.asyncio import Redis  # only this log needs the extra
 
+        if not url.startswith(SCHEMES):
+            raise OptionsError(f"a URL of Redis begins with {', '.join(SCHEMES)}")
+
         def connect(**options: Any) -> Any:
-            return Redis.from_url(url, **options)
+            return cast("Any", Redis).from_url(url, **options)
 
         return RedisLog(connect, prefix=prefix, patience=patience, block=block)
 
@@ -210,7 +214,7 @@ class RedisLog:
         return bool(found)
 
     async def lease(self, name: str) -> Lease:
-        """Return the lease. Without one, its owner is None."""
+        """Return the lease. If there is no lease, the result has no owner."""
         owner, left, cancel = await self._script(name, LEASE_SCRIPT)
         return Lease(None if owner is None else _text(owner), left / 1000, None if cancel is None else _text(cancel))
 
@@ -224,7 +228,7 @@ class RedisLog:
         soft = self._soft(name)
         if await self.tail(name) is None:
             raise GoneError(name)
-        # A lost answer must not turn the first call into a second one: this call is known by a mark of its own.
+        # A lost answer must not turn the first call into a second one: a random mark identifies this call.
         mark = uuid.uuid4().hex
         commands = ("HSETNX", soft, f"once:{key}", mark), ("HGET", soft, f"once:{key}"), (
             "PEXPIRE", soft, math.ceil(ttl * 1000),
@@ -275,7 +279,7 @@ class RedisLog:
         return session
 
     async def _script(self, name: str, script: str, *args: Any, also: tuple[Command, ...] = ()) -> Any:
-        """Run a script with the keys of the stream, and other commands behind it. Return the answer of the script."""
+        """Run a script with the keys of the stream, then the other commands. Return the answer of the script."""
         keys_and_args = (2, self._key(name), self._soft(name), *args)
         short = ("EVALSHA", hashlib.sha1(script.encode(), usedforsecurity=False).hexdigest(), *keys_and_args)
         try:
@@ -365,7 +369,8 @@ def _entry(place: Any, fields: Any) -> LogEntry:
     if isinstance(fields, (list, tuple)):
         listed = cast("Sequence[Any]", fields)
         fields = dict(zip(listed[::2], listed[1::2], strict=False))
-    known = {_text(field): value for field, value in fields.items()} if isinstance(fields, dict) else {}
+    pairs: dict[Any, Any] = dict(fields) if hasattr(fields, "items") else {}
+    known = {_text(field): value for field, value in pairs.items()}
     check({"k", "d"} <= set(known), "the log has an entry without data")
     kind, data = _text(known["k"]), known["d"]
     before = _cursor(known["b"]) if kind == CLAIM and "b" in known else None
@@ -537,7 +542,7 @@ class _Watcher:
                     answer = await self._client.xread(streams, count=PAGE, block=math.ceil(self._block * 1000))
                 self._deliver(answer)
                 wait = RETRY_FIRST
-            except Exception:  # noqa: BLE001 - the hubs notice what lasts; the connection is made anew
+            except Exception:  # noqa: BLE001 - the hubs notice lasting faults; the loop connects again
                 self._id = None
                 await asyncio.sleep(wait)
                 wait = min(2 * wait, RETRY_MOST)
@@ -587,7 +592,7 @@ class _RedisReader:
 
     @property
     def is_full(self) -> bool:
-        """So many entries wait that no more should come."""
+        """The backlog of waiting entries has reached its limit."""
         return len(self._entries) >= BACKLOG
 
     async def next(self, timeout: float) -> Sequence[LogEntry]:

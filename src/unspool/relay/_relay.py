@@ -230,9 +230,9 @@ class Relay:
         """Return a follower of the stream, for ``async for``.
 
         With a fold, it must be the one of the publisher; its types make the values of the states. Without one, the log
-        names the fold, and values are plain. `after` is the cursor of the last step that the caller has seen; one that
-        is invalid or unknown is no cursor. `wait` is the time that the follower waits for a stream that is not there
-        yet.
+        names the fold, and values are plain. `after` is the cursor of the last step that the caller has seen; an
+        invalid or unknown cursor counts as none. `wait` is how long the follower waits for a stream that is not there
+        yet, in seconds.
         """
         check_name(name)
         loop = asyncio.get_running_loop()

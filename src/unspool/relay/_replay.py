@@ -37,11 +37,11 @@ class Replay(Generic[S]):
         self.state: S = cast("S", MISSING)
         """The state of the fold; `MISSING` before the first entry."""
         self.position: Any = None
-        """The position of the source behind the last item, as the publisher gave it."""
+        """The position of the source after the last item, as the publisher gave it."""
         self.end: LogEntry | None = None
         """The last entry of a stream that has ended."""
         self.owner: str | None = None
-        """The owner whom the last claim or checkpoint names; empty if nobody has claimed the stream yet."""
+        """The owner whom the last claim or checkpoint names; empty if no writer has claimed the stream yet."""
         self.is_fresh = True
         """There was no item since the fold started."""
 

@@ -1,9 +1,9 @@
 """The changes of a typed value: what appeared, grew and became complete with each fragment, and JSON Patch.
 
-`ShownDocument` holds the JSON of the value as it was shown last, and follows the value from one fragment to the next. It
-goes down the open containers only, as `resolve` does: an open container tells how many of its children were closed
-before, so the others are new. A container that closes is compared with what it showed, by identity. So a fragment costs
-what it changed, and not the length of the document.
+`ShownDocument` holds the JSON of the value as it was shown last, and follows the value from one fragment to the
+next. It goes down the open containers only, as `resolve` does: an open container tells how many of its children were
+closed before, so the others are new. A container that closes is compared with what it showed, by identity. So a
+fragment costs what it changed, and not the length of the document.
 
 The document has what the value shows, without the fields that are absent. A complete part is written as the library of
 the type writes it.
@@ -441,7 +441,7 @@ class ShownDocument:
                 if level is None or not level.is_done(key):
                     self._complete(item, Path(path, key), _levels_below(levels, key))
         elif is_array(value):
-            items: list[Any] = value
+            items: Any = value  # a list, or the tuple of a type
             for index in range(0 if level is None else level.items_done, len(items)):
                 if level is None or not level.is_done(index):
                     self._complete(items[index], Path(path, index), _levels_below(levels, index))
@@ -475,7 +475,7 @@ class ShownDocument:
         document: Any = cast("Any", around)[key]
         if is_array(document) and is_array(old) and is_array(value):
             olds, news = old, value
-            items: list[Any] = document
+            items: Any = document
             if not self._writing.is_written_whole(value) and len(items) == len(olds) <= len(news):
                 for index, new in enumerate(news):
                     shown = olds[index] if index < len(olds) else HIDDEN
@@ -537,8 +537,8 @@ class ShownDocument:
                 self._match(olds, name, Path(path, name), item)
             return
         elif is_array(json) and is_array(old):
-            new_items: list[Any] = json
-            items: list[Any] = old
+            new_items: Any = json
+            items: Any = old
             for index in range(len(items) - 1, len(new_items) - 1, -1):
                 self._remove(items, index, Path(path, index))
             for index, item in enumerate(new_items):

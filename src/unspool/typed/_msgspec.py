@@ -619,6 +619,7 @@ def _half_struct(cls: Any) -> BuildRecord:
         "__post_init__": _nothing,
     }
     options = {name: getattr(config, name) for name in STRUCT_OPTIONS}
+    options |= {"dict": True, "gc": True}  # for the names of the fields that are null
     body |= described(cls)
     half = type(cls)(f"Partial{cls.__name__}", (msgspec.Struct,), body, kw_only=True, **options)
     for name, value in attributes_of(cls, half).items():
@@ -627,9 +628,20 @@ def _half_struct(cls: Any) -> BuildRecord:
 
     def show(members: Members) -> object:
         members.pop(TAG, None)
-        return half(**members)
+        made = half(**members)
+        nulls = _nulls(members)
+        if nulls:
+            made.__dict__[NULLS] = nulls
+        return made
 
     return show
+
+
+NULLS: Final = "__unspool_nulls__"  # in a half-filled record: the names of the fields that are null, and not absent
+
+
+def _nulls(members: Members) -> frozenset[str]:
+    return frozenset([name for name, value in members.items() if value is None])
 
 
 def _nothing(_: object) -> None:
@@ -671,6 +683,9 @@ def _half_dataclass(info: inspect.DataclassType, cls: Any) -> BuildRecord:
         made = new(half)
         for name in names:
             put(made, name, members.get(name))
+        nulls = _nulls(members)
+        if nulls:
+            put(made, NULLS, nulls)
         return made
 
     return show
@@ -757,8 +772,9 @@ class MsgspecWriting(Writing):
             names = [field.name for field in dataclasses.fields(value)]
         elif not names:
             return None
+        nulls = getattr(value, NULLS, ())
         known = [(name, getattr(value, name)) for name in names]
-        return there | {name: item for name, item in known if item is not None or not half}
+        return there | {name: item for name, item in known if item is not None or not half or name in nulls}
 
     def map_key(self, name: object) -> str:
         return name if type(name) is str else str(next(iter(self._plain({name: None}))))

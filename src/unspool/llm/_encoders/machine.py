@@ -454,7 +454,7 @@ class Target:
         raise NotImplementedError
 
     def open(self, step: Step, number: int, slot: Slot, part: Part | None) -> None:
-        """Open a part. Set the `index` and `id` of the slot. `part` is None for text in a block of its own."""
+        """Open a part. Set the `index` and `id` of the slot. Text in a block of its own has no `part` (None)."""
         raise NotImplementedError
 
     def piece(self, step: Step, number: int, slot: Slot, text: str) -> None:

@@ -352,7 +352,7 @@ export class Stream {
     globalThis.removeEventListener?.("online", hurry);
   }
 
-  // Read one response to its end. Whatever ends it, the next one goes on after the last event.
+  // Read one response to its end. However it ends, the next one goes on after the last event.
   async #connect() {
     const attempt = new AbortController();
     const giveUp = () => attempt.abort();

@@ -81,6 +81,10 @@ EXAMPLES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         ("unspool studio sample:trip", "a sample in the browser"),
         ("unspool studio -- python app.py", "the output of a program"),
     ),
+    "relay": (
+        ("unspool relay publish trip sample:trip --redis redis://127.0.0.1", "publish a stream"),
+        ("unspool relay follow trip --redis redis://127.0.0.1", "follow it from elsewhere"),
+    ),
 }
 """A few commands to copy, with what they do."""
 

@@ -74,7 +74,8 @@ def _about_text(text: str, options: Options, *, is_whole: bool, extract: bool, r
             faults = f"this is JSON with faults that can be repaired: try --repair {level}"
     if extract or (several and faults) or not (several or _has_text_around(text, error)):
         return faults
-    for level in (repair, *([] if several else stronger)):
+    levels = (repair,) if several else (repair, *stronger)
+    for level in levels:
         inside = _read(text, options.replace(multiple=several, repair=level), is_whole, True)
         if inside.error is None and inside.is_complete:
             kind = "Markdown" if any(fence in text for fence in FENCES) else "JSON with other text around it"

@@ -66,7 +66,7 @@ GAP: Final = "  "
 
 
 class Look(NamedTuple):
-    """How to draw: `height` is None for a complete listing; rows that changed after step `before` are marked."""
+    """How to draw: a complete listing has no `height`; rows that changed after step `before` are marked."""
 
     width: int
     height: int | None

@@ -70,7 +70,7 @@ def _of_note(timeline: Timeline, note: Note) -> Flaw:
     if note.track is None:
         return Flaw(note.step, "input", note.text)
     error = timeline.tracks[note.track].state.error
-    if error is None:  # the text began anew
+    if error is None:  # the text began again
         return Flaw(note.step, "syntax", note.text, note.track)
     text = str(error)
     message = timeline.message(note.step)

@@ -150,7 +150,7 @@ def _in_python(value: object, most: int) -> str:
 
 
 def _pieces(value: object, depth: int) -> Iterator[str]:
-    """Yield the spelling of a value piece by piece. Fields that have not begun are None, as in the value itself."""
+    """Yield the spelling of a value piece by piece. The text of a field that has not begun is ``None``."""
     fields = _fields(value)
     if fields is not None:
         yield from _block(f"{type(value).__name__}(", ")", fields, "=", depth)
@@ -180,9 +180,10 @@ def _block(begin: str, end: str, items: list[tuple[str, object]], sign: str, dep
 def _fields(value: object) -> list[tuple[str, object]] | None:
     """Return the fields of an instance of a class with named fields; None for other values."""
     kind: type[object] = type(value)
+    holder: Any = value
     names: Any = getattr(kind, "__struct_fields__", None)  # msgspec
     if names is None:
         names = getattr(kind, "model_fields", None) or getattr(kind, "__dataclass_fields__", None)
     if names is None and isinstance(value, tuple):
         names = getattr(kind, "_fields", None)
-    return None if names is None else [(str(name), getattr(value, name, None)) for name in names]
+    return None if names is None else [(str(name), getattr(holder, name, None)) for name in names]

@@ -62,13 +62,17 @@ class _Derived:
         pass
 
 
+# The attribute is among the fields of a class that declares the type of its extra keys, in whole instances, too.
+EXTRAS: Final = frozenset({"__pydantic_extra__"})
+
+
 class _FieldsSet(_Derived):
     """The names of the fields that are there. A copy may have all fields and still know which were there."""
 
     __slots__ = ()
 
     def __init__(self) -> None:
-        super().__init__(lambda instance: set(getattr(instance, THERE, instance.__dict__)))
+        super().__init__(lambda instance: {*getattr(instance, THERE, instance.__dict__)} - EXTRAS)
 
     def __set__(self, instance: Any, value: object) -> None:
         object.__setattr__(instance, THERE, value)

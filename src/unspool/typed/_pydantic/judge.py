@@ -123,7 +123,7 @@ def as_written(
 ) -> Callable[[Node], object]:
     """Return a `make` that judges closed nodes, each as a document of its own. It builds its validator on first use.
 
-    As in Pydantic, `strict` overrides the type, unless it is None. With `field`, each node is judged as the one field
+    As in Pydantic, `strict` overrides the type if it is a bool. With `field`, each node is judged as the one field
     of an object.
     """
     validate: Callable[..., object] | None = None

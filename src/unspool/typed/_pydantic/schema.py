@@ -373,7 +373,7 @@ def may_omit(schema: Schema, definitions: Definitions) -> bool:
 
 
 def is_strict(schema: Schema, config: Config, strict: bool | None) -> bool:
-    """Return whether the schema is strict, and converts nothing. Unless it is None, `strict` overrides the schema."""
+    """Return whether the schema is strict, and converts nothing. A bool in `strict` overrides the schema."""
     return bool(schema.get("strict", config.get("strict", False))) if strict is None else strict
 
 

@@ -160,7 +160,7 @@ class TypePart(NamedTuple):
     config: Config
     place: TypePlace
     strict: bool | None
-    """Overrides the schema, unless it is None."""
+    """If it is a bool, it overrides the schema."""
     fills: bool
     """Containers that have not begun are shown as empty."""
 

@@ -119,6 +119,8 @@ def _without_serialization(schema: Schema, definitions: Definitions, depth: int)
         return _written(schema["steps"][-1], definitions, depth)
     if kind in FUNCTIONS:
         return _written(schema["schema"], definitions, depth) if "schema" in schema else ANY
+    if kind == "definition-ref" and _is_plain_dataclass(definitions[schema["schema_ref"]]):
+        return {"type": "union", "choices": [schema, ANY]}  # a half-filled one is written as any value
     if kind in ("model", "definition-ref", "named-tuple", "call", "generator"):
         return ANY
     if kind in ("union", "tagged-union"):
@@ -351,7 +353,8 @@ def _made_class_writing(cls: Any) -> ClassWriting:
     keys = {name: field.serialization_alias for name, field in fields.items() if field.serialization_alias}
     by_class = {name for name, field in fields.items() if field.exclude or getattr(field, "exclude_if", None)}
     by_class |= {name for one in decorators.field_serializers.values() for name in one.info.fields}
-    by_class |= {name for name, inner in _field_schemas(schema, cls) if _has_serializer(inner)}
+    known = _definitions(schema)
+    by_class |= {name for name, inner in _field_schemas(schema, cls) if _has_serializer(inner, known)}
     config: Any = getattr(cls, "model_config", None) or getattr(cls, "__pydantic_config__", None) or {}
     if "*" in by_class or _changes_json(config):
         by_class = set(fields)
@@ -376,21 +379,42 @@ def _field_schemas(schema: Schema, cls: type) -> Iterator[tuple[str, Schema]]:
             parts.append(part["schema"])
 
 
-def _has_serializer(schema: Schema) -> bool:
-    """Return whether a serializer of its own writes this part, or one in it. Classes inside have theirs."""
+def _has_serializer(schema: Schema, definitions: Mapping[str, Schema] | None = None) -> bool:
+    """Return whether a serializer of its own writes this part, or one in it.
+
+    Classes inside have theirs, except for plain dataclasses.
+    """
+    known: dict[str, Schema] = dict(definitions or {})
     parts, seen = [schema], {id(schema)}
     while parts:
         part = parts.pop()
         written = part.get("serialization")
+        has_own = part["type"] in ("model", "dataclass") and not _is_plain_dataclass(part)
         if written is not None and getattr(written.get("function"), "__name__", "") != AS_A_LIST:
-            return part["type"] not in ("model", "dataclass")
-        if part["type"] in ("model", "dataclass", "definition-ref"):
+            return not has_own
+        if has_own:
             continue
-        for inner in inside(part):
+        if part["type"] == "definitions":
+            known |= _definitions(part)
+            found = [part["schema"]]
+        elif part["type"] == "definition-ref":
+            found = [known[part["schema_ref"]]] if part["schema_ref"] in known else []
+        else:
+            found = [*inside(part)]
+        for inner in found:
             if id(inner) not in seen:
                 seen.add(id(inner))
                 parts.append(inner)
     return False
+
+
+def _is_plain_dataclass(schema: Schema) -> bool:
+    """Return whether this is a dataclass of the standard library, for whose class Pydantic keeps no serializer."""
+    return schema["type"] == "dataclass" and not hasattr(schema["cls"], "__pydantic_serializer__")
+
+
+def _definitions(schema: Schema) -> dict[str, Schema]:
+    return {one["ref"]: one for one in schema["definitions"]} if schema["type"] == "definitions" else {}
 
 
 def _changes_json(config: Mapping[str, Any]) -> bool:

@@ -52,7 +52,7 @@ class OnConflict(StrEnum):
 
 
 class Empty(StrEnum):
-    """What to do with empty values that may still be filled."""
+    """How to treat empty values that may still be filled."""
 
     WRITE = "write"
     WAIT = "wait"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from ...._errors import UnspoolError
+from ...._errors import OptionsError, UnspoolError
 from ....llm._sources import read_chunk
 from ..arrivals import STANDARD_INPUT, Clock, Input, ticking
 from ..options import File, Format, Kind
@@ -18,7 +18,7 @@ from ..terminal import BROKEN, UsageError, complain, guarded, write_line, write_
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterator
 
-    from ....relay import Fold, Publisher, Relay
+    from ....relay import Fold, Publisher, RedisLog, Relay
     from ...viewer.inputs import InputDecoder, TimedItem
 
 __all__ = ["relay"]
@@ -137,10 +137,10 @@ def cancel(
 
 
 async def _publish_to_redis(name: str, source: Input, speed: float, url: str) -> None:
-    from ....relay import RedisLog, Relay
+    from ....relay import Relay
 
     _need("redis")
-    async with Relay(RedisLog.from_url(url)) as relay:
+    async with Relay(_log_at(url)) as relay:
         await _publish(relay, name, source, speed)
 
 
@@ -228,11 +228,20 @@ async def _serve(name: str, source: Input, speed: float, port: int, keep: float)
 
 
 async def _with_relay(url: str, act: Callable[[Relay], Awaitable[None]]) -> None:
-    from ....relay import RedisLog, Relay
+    from ....relay import Relay
 
     _need("redis")
-    async with Relay(RedisLog.from_url(url)) as relay:
+    async with Relay(_log_at(url)) as relay:
         await act(relay)
+
+
+def _log_at(url: str) -> RedisLog:
+    from ....relay import RedisLog
+
+    try:
+        return RedisLog.from_url(url)
+    except OptionsError as error:
+        raise UsageError(f"--redis {url}: {error}") from None
 
 
 def _url(redis: str | None) -> str:

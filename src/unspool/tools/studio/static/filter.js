@@ -1,5 +1,5 @@
-// The field above the tree. What begins with $ is a path pattern; anything else is searched for in keys and values. For an
-// invalid pattern, the server returns an error message and all rows.
+// The field above the tree. Text that begins with $ is a path pattern; the filter searches keys and values for any other
+// text. For an invalid pattern, the server returns an error message and all rows.
 
 import { byId, number, setAttribute, setText } from "./dom.js";
 import { visible } from "./visible.js";

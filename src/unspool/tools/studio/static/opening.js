@@ -30,7 +30,7 @@ export class Opening {
   /** What the server has and allows. */
   setInfo({ samples, formats, limits, has_urls: hasUrls }) {
     this.#most = limits.bytes;
-    byId("url").hidden = byId("open-url").closest("label").hidden = !hasUrls;
+    byId("url").hidden = !hasUrls;
     const choices = samples.map(({ name, title }) => {
       const option = element("option", "", title);
       option.value = name;
@@ -59,7 +59,7 @@ export class Opening {
   }
 
   ask(field) {
-    if (byId(field).closest("[hidden]") !== null) return;
+    if (field === "open-url" && byId("url").hidden) return;
     this.#say("");
     byId("open-form").reset(); // also the options: they were for another text
     byId("open-url-field").hidden = field !== "open-url";

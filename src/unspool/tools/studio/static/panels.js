@@ -150,7 +150,7 @@ export class Panels {
     this.strip.show(known);
   }
 
-  /** The first look. What was just opened plays from its start; what is live is followed. */
+  /** The first look. A stream that was just opened plays from its start; the panels follow a live one. */
   begin({ step = null, plays = false }) {
     const { known } = this;
     const isWhole = known.is_finished && known.tracks.every((track) => track.is_complete);
