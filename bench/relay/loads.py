@@ -65,16 +65,15 @@ async def live(who: Contender, redis: Redis | None, followers: int) -> Live:
         check(seen)
         return Live(seen["p50"], seen["p99"], None, seen["cpu"] * 1e6 / PIECES)
     assert redis is not None
-    async with (
-        part(who.side, role="write", url=redis.url, **order) as writer,
-        part(who.side, role="follow", url=redis.url, followers=followers, **order) as reader,
-    ):
+    order["url"] = redis.url
+    async with part(who.side, role="write", **order) as writer:
         await writer.said("ready")
-        await reader.said("ready")
-        writer.go_on()
-        paid = (await writer.said("cpu_us"))["cpu_us"]
-        writer.go_on()
-        seen = await reader.said("p50")
+        async with part(who.side, role="follow", followers=followers, **order) as reader:
+            await reader.said("ready")
+            writer.go_on()
+            paid = (await writer.said("cpu_us"))["cpu_us"]
+            writer.go_on()
+            seen = await reader.said("p50")
     check(seen)
     return Live(seen["p50"], seen["p99"], paid, seen["cpu"] * 1e6 / PIECES)
 

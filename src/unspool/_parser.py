@@ -131,7 +131,7 @@ class Intake:
             self._feed_bytes(as_bytes(fragment), sink)
 
     def finish(self, sink: Sink) -> None:
-        """The text has ended."""
+        """Read the end of the text."""
         if len(self.rest) > 0 and self.reader.dialect.closes_truncated:
             self.rest = b""
         if len(self.rest) > 0 and not self.reader.takes_any_text:
@@ -296,7 +296,7 @@ class FragmentParser:
 
     @property
     def is_stopped(self) -> bool:
-        """An error ended the reading: there will be no more events."""
+        """An error has stopped the parser: there will be no more events."""
         return self._intake.reader.is_failed
 
     @property
@@ -384,7 +384,7 @@ class ValueParser:
 
     @property
     def value(self) -> Any:
-        """The value as it stands; `MISSING` before there is any."""
+        """The value so far; `MISSING` before there is one."""
         return self._sink.value()
 
     @property
@@ -430,7 +430,7 @@ class ValueParser:
 
 @final
 class TreeParser:
-    """A parser that shows the tree of nodes as it stands, for code that looks at it once per fragment.
+    """A parser that shows the tree of nodes so far, for code that reads it once per fragment.
 
     It is the internal handle of typed values. Use `create_state` and `parse_chunk` for trees to keep.
     """
@@ -459,7 +459,7 @@ class TreeParser:
         self._raise_error()
 
     def glance(self, *, with_values: bool) -> Node | None:
-        """Return the tree as it stands, None before there is any. Without values, open containers have no value."""
+        """Return the tree so far, or None before there is one. Without values, open containers have no value."""
         return self._sink.glance(with_values)
 
     @property

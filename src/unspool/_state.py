@@ -1,7 +1,7 @@
 """The pure parser: ``(state, fragment) -> state``, and its dumps.
 
-A state never changes, and neither does anything that it shows. Keep it, go back to it, or let two futures grow from it,
-on any thread. Input never raises: errors are in the state.
+A state never changes, and neither does anything that it shows. Keep it, go back to it, or continue from it more than
+once, on any thread. Invalid text raises nothing: errors are in the state.
 
 A dump is plain JSON data: no pickle, no eval. The tree is flat, with one short list per node, in document order::
 
@@ -79,7 +79,7 @@ class ParserState:
 
     @property
     def value(self) -> Any:
-        """The value as it stands; `MISSING` before there is any."""
+        """The value so far; `MISSING` before there is one."""
         value = self._value
         if value is UNSEEN:
             with SHOWING:
@@ -88,7 +88,7 @@ class ParserState:
 
     @property
     def root(self) -> Node | None:
-        """The tree as it stands; None before there is any."""
+        """The tree so far; None before there is one."""
         root = self._root
         if root is UNSEEN:
             with SHOWING:
@@ -145,7 +145,7 @@ class ParserState:
 
     @property
     def mode(self) -> Mode:
-        """What the parser reads, in one word of a closed set: `expecting` as a name."""
+        """What the parser is reading, as one word of a closed set: a name for `expecting`."""
         return MODE_WORDS[self._intake.reader.mode]
 
     @property
@@ -199,7 +199,7 @@ class ParserState:
     def load(data: object, *, max: Options | None = None) -> ParserState:
         """Restore a state from its dump, in this or another process. Raises `StateError` for anything else.
 
-        A dump brings its own options. With `max`, a dump whose limits are larger than those of `max` is refused.
+        A dump brings its own options. With `max`, reject a dump whose limits are larger than those of `max`.
         """
         try:
             return _load(data, None if max is None else chosen_options(max))
@@ -256,7 +256,7 @@ def create_state(options: Options | None = None, *, extract: bool = False) -> Pa
 
 
 def parse_chunk(state: ParserState, fragment: Fragment) -> ParserState:
-    """Return the state after one more fragment, cut anywhere: the same state after an error, or if it is empty."""
+    """Return the state after one more fragment, cut anywhere; after an error or an empty fragment, the same state."""
     if type(state) is not ParserState:
         expect(state, ParserState, "unspool._state.ParserState")
     if isinstance(fragment, str):

@@ -276,7 +276,7 @@ class Chaos:
         if self.mode not in ("always", "proxy"):
             return len(acknowledged), 0
         lost = 0
-        log = RedisLog.from_url(self.server.url)
+        log = RedisLog.from_url(self.server.url, patience=PATIENCE)  # a slow machine is no loss
         for name, _, _, cursor in acknowledged:
             place = Cursor.parse(cursor)
             assert place is not None

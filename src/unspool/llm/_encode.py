@@ -1,7 +1,7 @@
 """`Encoder`: a message in the protocol of a client, while the message arrives.
 
-An encoder takes the events of a message and returns the chunks of its target. `encode` and `aencode` do that for a
-whole source, and write server-sent events. Their machine is in `_encoders`.
+An encoder takes the events of a message and returns the chunks of its target. `encode` and `aencode` do this for a
+whole source, and write server-sent events. The machine is in `_encoders`.
 """
 
 from __future__ import annotations
@@ -67,12 +67,13 @@ class Encoder:
 
     - `include_usage`: chat completions end with the usage, as with the option of the same name in the request
     - `reasoning_field`: the field of reasoning in chat completions; None leaves reasoning out
-    - `orphans`: what becomes of results without a call in `vercel-ui`: "open" shows an empty call, "data" a data part
+    - `orphans`: how `vercel-ui` shows a result without a call: "open" shows an empty call, "data" a data part
     - `version`: the version of the AI SDK on the page, for `vercel-ui`. Only 7 has citations in a text
     - `thread_id` and `run_id`: the names of the run in `ag-ui`
 
-    With `carry`, signatures of other providers go along as tagged texts, which `carried` recognises; `source` is the
-    format that the message comes in, and `encode` knows it. With `strict`, the first loss raises `LossError`.
+    With `carry`, the chunks have the signatures of other providers as tagged texts, which `carried` recognises.
+    `source` is the format that the message comes in; `encode` sets it itself. With `strict`, the first loss raises
+    `LossError`.
 
     >>> from unspool.llm import ContentAdded, MessageStarted, PartStarted, TextPart
     >>> encoder = Encoder("anthropic")
@@ -137,7 +138,7 @@ class Encoder:
 
     @property
     def state(self) -> EncoderState:
-        """Everything that the encoder remembers: immutable, so that a copy of it is free."""
+        """Everything that the encoder remembers. It is immutable, so it can be kept without a copy."""
         return self._state
 
     @property

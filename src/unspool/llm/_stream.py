@@ -607,7 +607,7 @@ class MessageStream(SourceReader):
 
     A source is a list or a generator of chunks (dicts or objects), a stream of a provider's own library, an HTTP
     response of httpx or requests, or bytes. Iterating yields a state for each chunk that changed something, and the
-    finished state at the end. Use ``async for`` if the source must be awaited.
+    finished state at the end. Use ``async for`` for an asynchronous source.
 
     >>> chunks = [{"message": {"content": "Hel"}, "done": False}, {"message": {"content": "lo"}, "done": True}]
     >>> [state.content for state in MessageStream(chunks)]
@@ -620,8 +620,8 @@ class MessageStream(SourceReader):
     `MessageError` follows the last state, and has that state.
 
     A source is read once. The stream closes it at its end, on a failure, and in `close` or `aclose`. Leaving a ``for``
-    loop closes it too. Python does not tell an async iterator that its loop was left: with ``async for``, use
-    ``async with MessageStream(...) as stream``, which closes the source before the block is left.
+    loop closes it too. Python does not notify an async iterator when its loop is left. So with ``async for``, use
+    ``async with MessageStream(...) as stream``, which closes the source at the end of the block.
     """
 
     __slots__ = ()

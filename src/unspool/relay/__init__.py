@@ -1,6 +1,6 @@
 """Streams that survive: a log of entries, publishers that write it, and followers that fold it.
 
-Import from here, and what needs Starlette from `unspool.relay.web`::
+Import from here. `unspool.relay.web` has the parts that need Starlette::
 
     from unspool.relay import Messages, Relay
     from unspool.relay.web import browser_client

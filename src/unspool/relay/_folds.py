@@ -59,16 +59,16 @@ ITEM_COST: Final = 12
 
 
 class Recorder(Protocol[S_co]):
-    """Takes what a source yields, and makes the items of the next entry out of it."""
+    """Makes the items of the next entry out of the pieces that a source yields."""
 
     @property
     def state(self) -> S_co:
-        """The state after everything that was taken."""
+        """The state after all pieces so far."""
         ...
 
     @property
     def size(self) -> int:
-        """The bytes of the items that wait for the next entry, roughly."""
+        """The approximate size in bytes of the items that wait for the next entry."""
         ...
 
     def take(self, piece: Any) -> None:
@@ -76,7 +76,7 @@ class Recorder(Protocol[S_co]):
         ...
 
     def finish(self) -> dict[str, Any]:
-        """End the source. Return what the last entry must say, if the items do not tell it."""
+        """End the source. Return the fields of the last entry that do not follow from the items."""
         ...
 
     def drain(self) -> list[Any]:
@@ -318,7 +318,7 @@ class _MessageRecorder:
 
     @property
     def state(self) -> MessageState:
-        """The message after everything that was taken."""
+        """The message after all pieces so far."""
         return self._queue.latest[self._choice]
 
     def take(self, piece: Any) -> None:
@@ -433,7 +433,7 @@ class JSONTextState(Generic[S]):
 
     @property
     def value(self) -> S | Any:
-        """The value so far, half-filled of the type; `MISSING` before there is any."""
+        """The value so far, a half-filled instance if there is a type; `MISSING` before the value begins."""
         return self.parser.value if self.resolution is None else self.resolution.value
 
     @property
@@ -443,7 +443,7 @@ class JSONTextState(Generic[S]):
 
     @property
     def is_complete(self) -> bool:
-        """The text is whole and valid, and fits the type."""
+        """The text is complete and valid, and fits the type."""
         is_whole = self.parser.is_complete and self.parser.error is None
         return is_whole and (self.resolution is None or self.resolution.is_complete)
 

@@ -1,7 +1,7 @@
-"""Followers, and the hub that reads for them: one per process, stream and fold, however many follow.
+"""Followers, and the hub that reads for them: one per event loop, stream and fold, however many followers there are.
 
 A hub folds each entry once, and keeps the last steps in a window. A follower is a number: its next step in the window.
-One that is too far behind gets a snapshot instead, so a slow follower costs nothing, and no other party waits for it.
+A follower that is too far behind gets a snapshot instead. So it costs nothing, and no other follower waits for it.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ class _News(Generic[S]):
 
     def __init__(self, cursor: Cursor, state: S, frames: dict[str, Any] | None = None) -> None:
         self.cursor: Final = cursor
-        """The cursor of the last entry that the state includes: with ``after=``, a follower goes on after it."""
+        """The cursor of the last entry that the state includes. With ``after=``, a follower continues after it."""
         self.state: Final = state
         """The state of the fold after that entry."""
         self.frames: Final[dict[str, Any]] = {} if frames is None else frames
-        """A place for encoded forms, by the name of a wire, so that each is made once for all followers."""
+        """Encoded forms by the name of a wire, so that each is made once for all followers."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.cursor})"
@@ -57,10 +57,10 @@ class _News(Generic[S]):
 
 @final
 class Snapshot(_News[S]):
-    """The whole state, in place of everything before. `reason` tells why:
+    """The whole state, in place of everything before. `reason` says why the snapshot came:
 
-    "start" for a new follower, "behind" for one that was too slow, "restart" if a writer started the fold over,
-    "trimmed" and "diverged" if the log no longer has what came next.
+    "start" for a new follower, "behind" for a follower that was too slow, "restart" if a writer started the fold over,
+    "trimmed" and "diverged" if the log no longer has the next entry.
     """
 
     __slots__ = ("reason",)
@@ -72,7 +72,7 @@ class Snapshot(_News[S]):
 
 @final
 class Update(_News[S]):
-    """One entry more: the state `before` it, and after it. Claims and checkpoints do not change the state."""
+    """One more entry: the state `before` it, and the state after it. Claims and checkpoints do not change the state."""
 
     __slots__ = ("before", "entry")
 
@@ -86,7 +86,7 @@ class Update(_News[S]):
 class Stalled(_News[S]):
     """The stream has no writer: the lease of the last one ran out, `since` seconds ago or more.
 
-    It goes on if another writer takes it over.
+    The stream goes on if another writer takes it over.
     """
 
     __slots__ = ("since",)
@@ -100,8 +100,8 @@ class Stalled(_News[S]):
 class End(_News[S]):
     """The stream has ended; nothing follows. The state `before` the last entry, its `items`, and the state after.
 
-    Behind a snapshot of the final state, both are that state. `detail` is the rest of what the last entry says:
-    "reason" of a cancellation, "error" with the name of an exception.
+    After a snapshot of the final state, both are that state. `detail` has the other fields of the last entry: the
+    "reason" of a cancellation, or "error" with the name of an exception.
     """
 
     __slots__ = ("before", "detail", "entry", "items", "status")
@@ -111,7 +111,7 @@ class End(_News[S]):
         self.before: Final = before
         self.entry: Final = entry
         self.items: Final = items
-        """The last items of the fold, which lead from `before` to `state`; none behind a snapshot."""
+        """The last items of the fold, which lead from `before` to `state`; none after a snapshot."""
         self.status: Final[EndStatus] = entry.content["status"]
         rest = {name: value for name, value in entry.content.items() if name not in {"status", "x", "p"}}
         self.detail: Final[dict[str, Any]] = rest
@@ -439,8 +439,8 @@ class Hub(Generic[S]):
 class Follower(Generic[S]):
     """The news of one stream, for ``async for``. `Relay.follow` makes it.
 
-    The first item is a `Snapshot`, unless the follower goes on behind a cursor. The last one is an `End`. `GoneError`
-    is raised if there is no such stream, or no longer.
+    The first item is a `Snapshot`, unless the follower continues after a cursor. The last one is an `End`. The follower
+    raises `GoneError` if the stream does not exist, or has expired.
     """
 
     def __init__(self, hub: Hub[S], after: Cursor | None, wait: float) -> None:
@@ -471,7 +471,7 @@ class Follower(Generic[S]):
         return step
 
     async def place(self) -> News[S] | None:
-        """Wait for the stream. Return the step that this follower goes on behind; None if it begins with a snapshot."""
+        """Wait for the stream. Return the step that this follower continues after; None: it begins with a snapshot."""
         hub = self._hub
         try:
             while self._number is None:

@@ -61,7 +61,7 @@ END: Final = "e"
 KINDS: Final = frozenset({CLAIM, DATA, STATE, END})
 
 EndStatus = Literal["done", "error", "cancelled", "lost"]
-"""How a stream ended. "lost" means that its writer died and no other one went on."""
+"""How a stream ended. "lost" means that its writer died and no other writer took over."""
 STATUSES: Final = frozenset({"done", "error", "cancelled", "lost"})
 
 NAME: Final = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
@@ -186,7 +186,7 @@ class FencedError(RelayError):
 
 
 class EndedError(RelayError):
-    """The stream has ended, with this `status`. Nothing can be added."""
+    """The stream has ended, with this `status`. No entry can be added."""
 
     def __init__(self, name: str, status: str) -> None:
         super().__init__(name, status)
@@ -197,7 +197,7 @@ class EndedError(RelayError):
 
 
 class GoneError(RelayError):
-    """There is no such stream: it was never there, its time is over, or the server has dropped it."""
+    """There is no such stream: it never existed, it has expired, or the server has dropped it."""
 
     def _message(self) -> str:
         return f"{self.name}: there is no such stream; it was never there, has expired, or was evicted"
@@ -226,7 +226,7 @@ class CancelError(RelayError):
 
 
 class LogError(RelayError):
-    """The log could not be reached in time; the cause is the last failure. Entries without an answer may be stored."""
+    """The log did not answer in time; the cause is the last failure. Entries without an answer may be stored."""
 
     def _message(self) -> str:
         return f"{self.name}: the log did not answer in time; see the cause of this error"
@@ -257,8 +257,8 @@ class Appended(NamedTuple):
 class Lease(NamedTuple):
     """Who may write: the owner, the seconds that its lease lasts, and the reason of a cancel request.
 
-    The seconds are negative once the lease has run out. Without an owner, no writer has claimed the stream, or the
-    log has forgotten which.
+    The seconds are negative once the lease has run out. There is no owner if no writer has claimed the stream, or
+    if the log has forgotten the owner.
     """
 
     owner: str | None
@@ -288,8 +288,8 @@ class RelayLog(Protocol):
     async def claim(self, name: str, owner: str, data: bytes, *, lease: float, ttl: float, force: bool) -> Cursor:
         """Add an entry "o" with a new epoch, and give the lease to the owner.
 
-        Raise `EndedError`, or `HeldError` if another owner has a lease and `force` is not set. A lease of 0 seconds
-        gives no lease.
+        Raise `EndedError`, or `HeldError` if another owner has a lease and `force` is not set. With a `lease` of 0
+        seconds, the owner gets none.
         """
         ...
 

@@ -137,7 +137,7 @@ class Publisher(Generic[S]):
 
     @property
     def position(self) -> Any:
-        """The position of the source, as the last `send` with a position gave it. After a takeover, go on there."""
+        """The position of the source that the last `send` with a position gave. After a takeover, continue there."""
         return self._position
 
     @property
@@ -147,15 +147,15 @@ class Publisher(Generic[S]):
 
     @property
     def cancel_requested(self) -> bool:
-        """The stream has a cancel request."""
+        """There is a request to cancel the stream."""
         return isinstance(self._failure, CancelError)
 
     async def send(self, piece: Any, *, position: Any = None) -> None:
         """Add one piece of the source: for `Messages` a chunk, for `JSONText` a fragment, for `Document` operations.
 
-        `position` is the place in the source behind this piece, as JSON data. It is stored with the items of the piece,
-        so a successor that goes on there neither loses nor repeats one. The call waits only if the log is slower than
-        the source.
+        `position` is the place in the source after this piece, as JSON data. The log stores it with the items of the
+        piece, so a successor that continues there neither loses nor repeats an item. The call waits only if the log is
+        slower than the source.
         """
         await self._check()
         self._recorder.take(piece)
@@ -180,7 +180,7 @@ class Publisher(Generic[S]):
         return self.state
 
     async def flush(self) -> None:
-        """Wait until everything that was sent is in the log."""
+        """Wait until the log has everything that was sent."""
         await self._check()
         # Only one task appends, and the block may be cancelled at any time: an entry must not be left half-way.
         while self._recorder.size > 0 or self._lock.locked():

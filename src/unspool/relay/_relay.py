@@ -48,10 +48,10 @@ ENDS_STREAMS: Final = "relay"
 
 
 class StreamStatus(NamedTuple):
-    """What is known of a stream without reading it.
+    """The status of a stream, without its content.
 
     `status` is "open", or how the stream ended. `owner` is the writer, and `lease_left` the seconds of its lease;
-    negative seconds mean that the writer is dead. `cancel` is the reason of a cancel request that was not served yet.
+    negative seconds mean that the writer is dead. `cancel` is the reason of a cancel request that is still open.
     """
 
     name: str
@@ -77,8 +77,9 @@ class Relay:
         async for step in relay.follow("chat-42"):
             print(step.state.content)
 
-    `on_stalled` is called once per process with the name of a followed stream whose writer has died: put the job into
-    the queue again. `observe` gets the changes of `metrics`. The other parameters are those of `RelaySettings`.
+    If the writer of a stream dies, each process that follows the stream calls `on_stalled` once, with the name, for
+    example to put the job into a queue again. `observe` gets the changes of `metrics`. The other parameters are those
+    of `RelaySettings`.
     """
 
     def __init__(
@@ -117,8 +118,8 @@ class Relay:
     ) -> Publisher[Any]:
         """Return a publisher that starts the stream; use it with ``async with``. The default fold is `Messages()`.
 
-        If a writer has died, its stream starts over: followers get a snapshot of nothing. Raise `HeldError` if the
-        writer lives, and `EndedError` if the stream has ended.
+        If an earlier writer has died, its stream starts over, and followers get a snapshot of the empty state. Raise
+        `HeldError` if the writer lives, and `EndedError` if the stream has ended.
         """
         return self._publisher(name, fold, "new", owner, linger)
 
@@ -135,8 +136,8 @@ class Relay:
     ) -> Publisher[Any]:
         """Return a publisher that goes on where a dead writer stopped: with its `state`, at its `position`.
 
-        Use it for a source that can be opened at a position; with any other source, `publish` again. Raise `HeldError`
-        if the writer lives, `EndedError` if the stream has ended, and `GoneError` if there is none.
+        This is for sources that can be opened at a position; for any other source, call `publish` again. Raise
+        `HeldError` if the writer lives, `EndedError` if the stream has ended, and `GoneError` if it does not exist.
         """
         return self._publisher(name, fold, "resume", owner, linger)
 
@@ -172,10 +173,10 @@ class Relay:
         await log.append(name, at, END, as_data(end), keep=settings.retention)
 
     async def cancel(self, name: str, reason: str = "", *, now: bool = False) -> None:
-        """Ask the writer to stop. It ends the stream as "cancelled"; if it is dead, the relay does.
+        """Ask the writer to stop. The writer ends the stream as "cancelled"; if it is dead, the relay does.
 
-        With `now` the relay ends the stream at once, and the writer is fenced. Do nothing if the stream has ended.
-        Raise `GoneError` if there is none.
+        With `now`, the relay ends the stream at once, and fences the writer. Do nothing if the stream has ended. Raise
+        `GoneError` if it does not exist.
         """
         self.metrics.add("cancels")
         if await self.log.tail(check_name(name)) is None:
@@ -210,7 +211,7 @@ class Relay:
     async def once(self, name: str, key: str) -> bool:
         """Return True for the first call with this key in this stream, and False for all others, in every process.
 
-        Use the id of a tool call as the key: then the tool runs at most once, whatever becomes of its worker.
+        With the id of a tool call as the key, the tool runs at most once, even if its worker dies.
         """
         return await self.log.once(check_name(name), key, ttl=self.settings.ttl)
 
@@ -229,10 +230,9 @@ class Relay:
     ) -> Follower[Any]:
         """Return a follower of the stream, for ``async for``.
 
-        With a fold, it must be the one of the publisher; its types make the values of the states. Without one, the log
-        names the fold, and values are plain. `after` is the cursor of the last step that the caller has seen; an
-        invalid or unknown cursor counts as none. `wait` is how long the follower waits for a stream that is not there
-        yet, in seconds.
+        A `fold` must be that of the publisher; its types make the values of the states. Without it, the log names the
+        fold, and values are plain. `after` is the cursor of the last step that the caller has seen; an invalid or
+        unknown cursor is ignored. `wait` is the time in seconds that a stream may take to begin.
         """
         check_name(name)
         loop = asyncio.get_running_loop()
@@ -268,8 +268,9 @@ class Relay:
     ) -> Response:
         """Return a response that follows the stream as server-sent events, for Starlette and FastAPI.
 
-        `authorize` is the check of the application: it gets the request and the name, and tells whether this client may
-        see this stream. It may be async. Anything but True is answered with status 403, before the stream is looked at.
+        `authorize` is the check of the application: it gets the request and the name, and returns whether this client
+        may see this stream. It may be async. If it does not return True, the answer is 403, and the relay does not look
+        at the stream.
 
         `wire` is "patch" for the browser client of this package, "vercel-ui", "vercel-ui-7", "ag-ui" or "openai-chat",
         or a function that makes the `Encoder` of a connection. `client` names the client for the limit
@@ -283,7 +284,7 @@ class Relay:
         )
 
     async def status(self, name: str) -> StreamStatus:
-        """Return what is known of a stream. Raise `GoneError` if there is none."""
+        """Return the status of a stream. Raise `GoneError` if it does not exist."""
         last = await self.log.tail(check_name(name))
         if last is None:
             raise GoneError(name)

@@ -21,15 +21,15 @@ class RelaySettings:
     """The settings of a relay. Times are in seconds, sizes in bytes.
 
     - `lease`: a writer that has not renewed its lease for this time counts as dead. It renews every third of it.
-    - `ttl`: an open stream whose writer is dead is kept this long. `retention`: so is a stream after its end.
+    - `ttl`: the log keeps an open stream whose writer is dead this long. `retention`: and a stream that has ended.
     - `linger`: how long a publisher collects items for an entry. 0 means that it never waits.
     - `max_batch`: an entry of this size does not wait. `max_entry`: no entry is larger.
     - `checkpoint`: a publisher writes a checkpoint after this many bytes, and after twice the size of the last one.
     - `window`, `window_bytes`: the number and size of the last entries that a follower may be behind. A slower one
       gets a snapshot.
-    - `idle_check`: a hub without news looks this often whether the writer lives and the log is still the same.
+    - `idle_check`: a hub without news checks this often whether the writer lives and the log is still the same.
     - `hub_idle`: a hub stays this long after its last follower.
-    - `max_followers`: of one stream in this process. `max_hubs`: followed streams in this process.
+    - `max_followers`: the followers of one stream in this process. `max_hubs`: the followed streams in this process.
     """
 
     lease: float = 15.0
@@ -57,7 +57,7 @@ class RelaySettings:
 
 @final
 class Metrics:
-    """Counters of one relay, from its start on. `observe` gets each change: the name, and what is added.
+    """Counters of one relay, from its start on. `observe` gets each change: the name, and the added number.
 
     `resyncs` counts the readings of a whole log by reason: "start", "trimmed", "diverged". `snapshots` counts those
     that followers got instead of the next entry, by reason: "start", "behind", "restart", "trimmed", "diverged".

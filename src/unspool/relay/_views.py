@@ -1,12 +1,12 @@
-"""Views: what a page shows of a state, as a document, and the operations that lead from one state to the next.
+"""Views: the document that a page shows of a state, and the operations that lead from one state to the next.
 
     JSONText    the value so far
     Messages    the parts of the message, with the values of arguments and of structured output while they grow
     Document    the document itself
 
 A view is immutable and a function of its state: every process makes the same document, and every process that starts
-from there makes the same operations. An operation costs as much as what it adds. Signatures, encrypted reasoning and
-the native fields of a provider are not for pages, so no view has them.
+from there makes the same operations. The cost of an operation grows with the text that it adds. Signatures, encrypted
+reasoning and the native fields of a provider are not for pages, so no view has them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ COUNTS: Final = ("input_tokens", "output_tokens", "total_tokens")
 
 
 class View(Protocol):
-    """What a page shows of a state."""
+    """The document that a page shows of a state."""
 
     @property
     def document(self) -> Any:

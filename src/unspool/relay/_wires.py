@@ -1,8 +1,8 @@
-"""Wires: what a follower shows, as server-sent events in the protocol of a page.
+"""Wires: the news of a follower as server-sent events, in the protocol of a page.
 
     patch          our own: a snapshot, then patches, then the end; each event has an id, so that a page can resume
     vercel-ui      Vercel's AI SDK, versions 5 to 7
-    vercel-ui-7    the same for version 7 alone: it also brings a page right that kept an unfinished message
+    vercel-ui-7    the same for version 7 only: it also replaces an unfinished message that a page has kept
     ag-ui          AG-UI 1.0
     openai-chat    OpenAI's chat completions
 
@@ -107,12 +107,12 @@ class RelayWire(Protocol):
 
     @property
     def is_broken(self) -> bool:
-        """The wire could not say what has happened, and has told the client: the connection ends."""
+        """The protocol has no word for what happened. The wire has sent an error, and the connection ends."""
         ...
 
 
 def frame_of(wire: RelayWire, news: News[Any]) -> bytes:
-    """Return the frames of what a follower yields."""
+    """Return the frames of the news of a follower."""
     match news:
         case Snapshot():
             return wire.snapshot(news.cursor, news.state, news.frames)

@@ -1,8 +1,8 @@
 """The HTTP side of a relay, for Starlette and FastAPI: streams as server-sent events, and the browser client.
 
-`Relay.sse` returns a response. It asks the application whether this client may see this stream, then follows
-the stream, and writes what a wire makes of it. A client that does not read delays only itself, and is sent away after a
-while: nothing is queued for it but the bytes in its connection.
+`Relay.sse` returns a response. It asks the application whether this client may see this stream, then follows the
+stream, and writes the frames of a wire. A client that does not read delays only itself, and is disconnected after a
+while. The response queues nothing for it but the bytes in its connection.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ._wires import RelayWire
 
     Authorize = Callable[[Request, str], bool | Awaitable[bool]]
-    """Tells whether the client of a request may see the stream of this name."""
+    """Returns whether the client of a request may see the stream of this name."""
 
 __all__ = ["SSESettings", "StreamResponse", "browser_client"]
 
@@ -54,13 +54,13 @@ SAFE: Final = frozenset({"GET", "HEAD"})
 class SSESettings:
     """The settings of `Relay.sse`. Times are in seconds.
 
-    - `keep_alive`: a comment is sent after this time without an event.
-    - `stall`: a client that does not take the next bytes in this time is sent away.
-    - `retry`: a browser waits at least the first and at most the second time before it comes back.
+    - `keep_alive`: after this time without an event, the response sends a comment.
+    - `stall`: a client that does not take the next bytes in this time is disconnected.
+    - `retry`: a browser waits at least the first and at most the second time before it reconnects.
     - `max_duration`: a response ends after this time, and the browser goes on with the next one. None means no limit.
     - `wait`: a stream that does not exist yet may begin in this time.
-    - `followers`: of all streams in this process. `per_stream`: of one stream. `per_client`: of one client, if the
-      application names it.
+    - `followers`: the connections to all streams in this process. `per_stream`: those to one stream. `per_client`:
+      those of one client, if the application names it.
     """
 
     keep_alive: float = 15.0

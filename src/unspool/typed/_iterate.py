@@ -288,7 +288,7 @@ def iter_partial(
     extract: bool = False,
     repair: Repairing | None = None,
 ) -> Generator[Partial[Any], None, None]:
-    """Yield the typed value so far, for each fragment that changed something visible.
+    """Yield the typed value so far, after each fragment that changed something visible.
 
     The last one is `Complete`: its value is the real one, fully validated. `InvalidError` is raised as soon as no
     continuation can be valid, so that you can stop the producer of the text. With ``on_invalid="defer"`` the values go

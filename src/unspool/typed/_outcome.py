@@ -117,9 +117,9 @@ class Resolution(Generic[T]):
     def is_complete_at(self, path: str | Path | tuple[Step, ...]) -> bool:
         """Return whether the value at this path is complete, was judged, and is valid.
 
-        The answer is final once it is True: no continuation of the text changes the value or refuses it. A validator of
-        an object around it may still refuse that object. A field that the text left out is complete with its object, if
-        it has a default.
+        Once True, the answer stays True: no continuation of the text changes the value or makes it invalid. A validator
+        of an object around it may still refuse that object. If the text leaves out a field that has a default, the
+        field is complete with its object.
         """
         steps = Path.parse(path).steps if isinstance(path, str) else tuple(path)
         found = [] if self._judged is None else self._judged.all_found()
