@@ -9,7 +9,6 @@ The document has what the value shows, without the fields that are absent. A com
 the type writes it.
 """
 
-# Compiled with mypyc.
 from __future__ import annotations
 
 from collections.abc import Iterator

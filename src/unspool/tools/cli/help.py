@@ -16,7 +16,7 @@ from .terminal import console
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["EXAMPLES", "CommandWithExamples", "GroupWithExamples"]
+__all__ = ["EXAMPLES", "CommandWithExamples", "GroupWithExamples", "SubgroupWithExamples"]
 
 EXAMPLES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     "unspool": (
@@ -96,6 +96,14 @@ MIN_ROOM: Final = 30  # columns
 
 class CommandWithExamples(TyperCommand):
     """A command whose help ends with examples."""
+
+    def get_help(self, ctx: Any) -> str:
+        """Return the help, in colour if the terminal has colours."""
+        return _coloured(super().get_help(ctx) + _examples(self.name or "", _width(ctx)))
+
+
+class SubgroupWithExamples(TyperGroup):
+    """A command with commands of its own, whose help ends with examples."""
 
     def get_help(self, ctx: Any) -> str:
         """Return the help, in colour if the terminal has colours."""

@@ -12,15 +12,15 @@ from urllib.parse import quote, urlsplit
 from ..._errors import UnspoolError
 from ...llm import SSEDecoder
 from ...patch import apply
-from ...relay import RedisLog, Relay
+from ...relay import Relay
 from ...relay._wires import PatchWire, frame_of
 from .terminal import UsageError, complain, shown, write_line, write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from ...llm import SSEEvent
-    from ...relay import Follower, News
+    from ...relay import Follower, News, RedisLog
 
 __all__ = ["followed", "from_relay", "from_server"]
 
@@ -49,11 +49,11 @@ class RefusedError(UnspoolError):
 # ---- where the events come from ----
 
 
-def from_relay(url: str, name: str, after: str | None, wait: float) -> Iterator[SSEEvent]:
-    """Yield the events of a stream in Redis."""
-    loop = asyncio.new_event_loop()
-    relay = Relay(RedisLog.from_url(url))
+def from_relay(log: RedisLog, name: str, after: str | None, wait: float) -> Generator[SSEEvent]:
+    """Yield the events of a stream in Redis. Close the generator in the thread that reads it."""
+    relay = Relay(log)
     decoder, wire = SSEDecoder(), PatchWire()
+    loop = asyncio.new_event_loop()
 
     async def begun() -> tuple[Follower[Any], News[Any] | None]:
         follower = relay.follow(name, after=after, wait=wait)
@@ -70,7 +70,7 @@ def from_relay(url: str, name: str, after: str | None, wait: float) -> Iterator[
         loop.close()
 
 
-def from_server(url: str, after: str | None) -> Iterator[SSEEvent]:
+def from_server(url: str, after: str | None) -> Generator[SSEEvent]:
     """Yield the events of a stream that a server has. After a failure, connect again and go on after the last event."""
     failures = 0
     while failures < MOST_FAILURES:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from codecs import getincrementaldecoder
+from contextlib import closing
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -12,6 +13,7 @@ import typer
 from ...._errors import OptionsError, UnspoolError
 from ....llm._sources import read_chunk
 from ..arrivals import STANDARD_INPUT, Clock, Input, ticking
+from ..help import SubgroupWithExamples
 from ..options import File, Format, Kind
 from ..terminal import BROKEN, UsageError, complain, guarded, write_line, write_text
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["relay"]
 
 relay = typer.Typer(
+    cls=SubgroupWithExamples,
     help="Publish streams, follow them from anywhere, and cancel them.",
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -93,8 +96,9 @@ def follow(
             events = from_server(name, after)
         else:
             _need("redis")
-            events = from_relay(_url(redis), name, after, wait)
-        status = followed(events, as_json=as_json)
+            events = from_relay(_log_at(_url(redis)), name, after, wait)
+        with closing(events):
+            status = followed(events, as_json=as_json)
         if status != "done":
             complain(f"the stream ended: {status}")
             raise typer.Exit(BROKEN)
