@@ -804,7 +804,7 @@ def is_object(value: object) -> TypeGuard[dict[Any, Any]]:
     return isinstance(value, dict)
 
 
-def is_array(value: object) -> TypeGuard[list[Any]]:
+def is_array(value: object) -> TypeGuard[Sequence[Any]]:
     """Return whether a value is a list, or a tuple that is read like one."""
     return isinstance(value, (list, tuple))
 
