@@ -1226,7 +1226,8 @@ def test_the_same_problems_are_explained_however_the_text_is_cut(form: str) -> N
     }
     schema["properties"] = {"k": True, "v": True, "w": {"type": "string"}}
     shape, text = from_json_schema(schema), form.format(rows(110))
-    state, cache = create_state(), None
+    state = create_state()
+    resolution, cache = resolve(shape, state)
     for start in range(0, len(text), 7):
         state = parse_chunk(state, text[start : start + 7])
         resolution, cache = resolve(shape, state, cache)
