@@ -97,7 +97,7 @@ def expected() -> dict[str, Any]:
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc here")
 def test_a_killed_worker_is_replaced_in_the_middle_of_an_answer(browser: Browser) -> None:
     """The page that follows goes on with the very next character; a second device sees the same."""
-    with running() as (url, process, said):
+    with running("--pause", "0.05") as (url, process, said):  # it must not end before its worker is killed
         assert said == []
         started = children_of(process.pid)
         context = browser.new_context(viewport={"width": 1280, "height": 800})
@@ -134,7 +134,7 @@ def test_a_killed_worker_is_replaced_in_the_middle_of_an_answer(browser: Browser
 
 def test_without_redis_it_runs_in_one_process_and_says_so(browser: Browser, tmp_path: Path) -> None:
     """The same page; stopping an answer ends it for all devices."""
-    with running(PATH=str(tmp_path)) as (url, _, said):
+    with running("--pause", "0.5", PATH=str(tmp_path)) as (url, _, said):  # slow: it must not end before it is stopped
         assert "one process" in said[0]
         context = browser.new_context(viewport={"width": 390, "height": 844}, device_scale_factor=2)
         context.set_default_timeout(PATIENCE * 1000)
