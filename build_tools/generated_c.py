@@ -1,14 +1,17 @@
 """Checked edits of the C code that mypyc 2.4.1 generates.
 
-`edited` makes two edits, and raises `EditError` unless every part of both finds exactly one place:
+`edited` makes three edits, and raises `EditError` unless every part of each finds exactly one place:
 
 - It removes the trashcan from the deallocators of acyclic classes. mypyc writes a trashcan into every class. The
   trashcan links objects through the header of the garbage collector, which instances of acyclic classes do not have:
   freeing them inside deeply nested objects would overwrite other memory. `tests/test_events.py` frees events there.
 - It adds the docstrings, which mypyc leaves out. `help` then shows the same text for both builds.
+- It tells the C compiler not to optimize the functions that run once, when a module is imported. They are the longest
+  functions, and optimizing them takes more than half of the time of the build.
 
-Both are derived from the sources: the classes from their ``@mypyc_attr(acyclic=True)`` decorators, the docstrings from
-every class, function and method. A subclass without the decorator keeps its trashcan, which it needs.
+All are derived from the sources: the classes from their ``@mypyc_attr(acyclic=True)`` decorators, the docstrings from
+every class, function and method, the functions that run once from the modules. A subclass without the decorator keeps its
+trashcan, which it needs.
 """
 
 from __future__ import annotations
@@ -33,6 +36,8 @@ class Sources:
 
     acyclic: frozenset[str]
     docstrings: Mapping[str, str]
+    imports: frozenset[str]
+    """The functions that run when a module is imported."""
 
 
 def edit_file(native: Path, modules: Iterable[Path], source_root: Path) -> None:
@@ -45,8 +50,9 @@ def edit_file(native: Path, modules: Iterable[Path], source_root: Path) -> None:
 
 
 def edited(text: str, sources: Sources) -> str:
-    """Return the generated C code with both edits."""
-    return _with_docstrings(_without_trashcans(text, sources.acyclic), sources.docstrings)
+    """Return the generated C code with all edits."""
+    text = _without_trashcans(text, sources.acyclic)
+    return _with_docstrings(_with_plain_imports(text, sources.imports), sources.docstrings)
 
 
 # The sources --------------------------------------------------------------------------------------------------------
@@ -65,7 +71,8 @@ def read_sources(modules: Mapping[str, str]) -> Sources:
             docstring = ast.get_docstring(node)
             if docstring is not None:
                 docstrings[name_in_c] = docstring
-    return Sources(frozenset(acyclic), docstrings)
+    imports = frozenset(f"{prefix.replace('.', '___')}__top_level__" for prefix in prefixes.values())
+    return Sources(frozenset(acyclic), docstrings, imports)
 
 
 def _prefixes(modules: list[str]) -> dict[str, str]:
@@ -123,6 +130,31 @@ def _without_trashcans(text: str, acyclic: Set[str]) -> str:
     text = _DEALLOCATOR.sub(without, text)
     _require_one_each("deallocator without its trashcan", edits, acyclic)
     return text
+
+
+# The imports --------------------------------------------------------------------------------------------------------
+
+_UNOPTIMIZED = """\
+#if defined(__clang__)
+#define UNSPOOL_UNOPTIMIZED __attribute__((optnone))
+#elif defined(__GNUC__)
+#define UNSPOOL_UNOPTIMIZED __attribute__((optimize("O0")))
+#else
+#define UNSPOOL_UNOPTIMIZED
+#endif
+"""
+
+
+def _with_plain_imports(text: str, imports: Set[str]) -> str:
+    edits: Counter[str] = Counter()
+
+    def marked(match: re.Match[str]) -> str:
+        edits[match["name"]] += 1
+        return f"UNSPOOL_UNOPTIMIZED {match[0]}"
+
+    text = re.sub(r"^char CPyDef_(?P<name>\w*__top_level__)\(void\) \{", marked, text, flags=re.MULTILINE)
+    _require_one_each("function that runs an import", edits, imports)
+    return _UNOPTIMIZED + text
 
 
 # The docstrings -----------------------------------------------------------------------------------------------------

@@ -105,7 +105,15 @@ static PyMethodDef eventsmodule_methods[] = {
     CPyType_events___Bare = (PyTypeObject *)cpy_r_r9;
 """
 
-GENERATED = DEALLOCATORS + TABLES
+IMPORTS = """\
+char CPyDef_events_____top_level__(void) {
+    cpy_r_r0 = CPyDef_path_____top_level__();
+}
+char CPyDef_path_____top_level__(void) {
+}
+"""
+
+GENERATED = DEALLOCATORS + TABLES + IMPORTS
 
 
 @pytest.fixture
@@ -126,6 +134,7 @@ def test_sources(sources: Sources) -> None:
         "events___Kind": "The kinds of event.",
         "events___walk": "Walk over all events.",
     }
+    assert sources.imports == {"events_____top_level__", "path_____top_level__"}
 
 
 def test_names_in_c() -> None:
@@ -185,6 +194,17 @@ def test_docstrings(sources: Sources) -> None:
     assert "filler" not in text
 
 
+def test_imports(sources: Sources) -> None:
+    """The C compiler leaves the functions alone that run once, when a module is imported."""
+    lines = edited(GENERATED, sources).splitlines()
+    assert [line for line in lines if "top_level" in line] == [
+        "UNSPOOL_UNOPTIMIZED char CPyDef_events_____top_level__(void) {",
+        "    cpy_r_r0 = CPyDef_path_____top_level__();",
+        "UNSPOOL_UNOPTIMIZED char CPyDef_path_____top_level__(void) {",
+    ]
+    assert sum(line.startswith("#define UNSPOOL_UNOPTIMIZED") for line in lines) == 3  # for three compilers
+
+
 # C code that does not match
 
 CLASS_TEMPLATE = TABLES[TABLES.index("static PyTypeObject") : TABLES.index("static PyMethodDef eventsmodule")]
@@ -212,6 +232,8 @@ CLASS_TEMPLATE = TABLES[TABLES.index("static PyTypeObject") : TABLES.index("stat
         pytest.param(".tp_doc", ".doc", "0 for events___Event$", id="no class"),
         pytest.param(CLASS_TEMPLATE, CLASS_TEMPLATE * 2, "2 for events___Event$", id="two classes"),
         pytest.param(r"--\n\n", "", "0 for events___Event___show, 0 for events___walk$", id="another signature"),
+        pytest.param("char CPyDef_path", "int CPyDef_path", "0 for path_____top_level__$", id="no import"),
+        pytest.param(IMPORTS, IMPORTS * 2, "2 for events_____top_level__, 2 for path", id="two imports"),
         pytest.param("'mypyc filler docstring'", "''", "0 for events___Kind$", id="no filler"),
     ],
 )
@@ -226,7 +248,7 @@ def test_a_docstring_without_a_place(sources: Sources) -> None:
     """A docstring that finds no place is an error, so that no docstring gets lost."""
     docstrings = {**sources.docstrings, "events___later": "Do it later."}
     with pytest.raises(EditError, match=r"expected one place for the docstring .*, found 0 for events___later$"):
-        edited(GENERATED, Sources(sources.acyclic, docstrings))
+        edited(GENERATED, Sources(sources.acyclic, docstrings, sources.imports))
 
 
 def test_edited_twice(sources: Sources) -> None:
