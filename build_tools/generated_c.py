@@ -10,8 +10,8 @@
   functions, and optimizing them takes more than half of the time of the build.
 
 All are derived from the sources: the classes from their ``@mypyc_attr(acyclic=True)`` decorators, the docstrings from
-every class, function and method, the functions that run once from the modules. A subclass without the decorator keeps its
-trashcan, which it needs.
+every class, function and method, and the functions that run once from the modules. A subclass without the decorator
+keeps its trashcan, which it needs.
 """
 
 from __future__ import annotations
