@@ -132,6 +132,23 @@ def test_two_documents_in_one_text() -> None:
             assert hint in message
 
 
+@pytest.mark.parametrize("text", ["Here is the JSON: {}", "  ```json\n{}", "'a'", ":"])
+def test_text_before_the_value(text: str) -> None:
+    """The error says which option finds the value; the message ends with it."""
+    error = error_of(text)
+    assert error is not None
+    assert error.hint == "extract=True finds JSON in other text"
+    assert str(error).endswith(f"; expected a value; {error.hint}")
+
+
+@pytest.mark.parametrize("text", ["[x", '{"a": x}', "{x", "nul", "[1", "", "-x", "01"])
+def test_no_hint_without_need(text: str) -> None:
+    """Within a value, no option of the parser finds it; and a text that ended early may go on."""
+    error = error_of(text)
+    assert error is not None
+    assert (error.hint, str(error).endswith(error.expected)) == ("", True)
+
+
 @pytest.mark.parametrize("sign", ["", "-"])
 @pytest.mark.parametrize(
     "raw", ["1e-9999999999999999999", "0.5E-99999999999999999999", "0e9999999999999999999", "0.0e-9999999999999999999"]

@@ -121,14 +121,14 @@ class Reason(StrEnum):
     OUT_OF_ORDER = "out_of_order"
 
 
-HINTS: dict[Code, str] = {
-    Code.TRAILING_TEXT: (
-        "Options(multiple=True) reads several values, Options(trailing='ignore') reads the first one, "
-        "and extract=True finds JSON in other text"
-    ),
-}
-"""What to do next, for errors that an option takes away."""
+A_VALUE = "a value"  # the expected text where only a value may begin
 
+# What to do next, for errors that an option takes away.
+HINT_AFTER_THE_VALUE = (
+    "Options(multiple=True) reads several values, Options(trailing='ignore') reads the first one, "
+    "and extract=True finds JSON in other text"
+)
+HINT_BEFORE_THE_VALUE = "extract=True finds JSON in other text"
 
 REASONS: dict[Reason, str] = {
     Reason.NOT_JSON: "not a JSON value",
@@ -184,8 +184,17 @@ class JSONSyntaxError(UnspoolError, ValueError):
     def _message(self) -> str:
         place = f"line {self.line}, column {self.column} (offset {self.offset}), in {shown_path(self.path)}"
         expected = f"; expected {self.expected}" if self.expected else ""
-        hint = f"; {HINTS[self.code]}" if self.code in HINTS else ""
+        hint = f"; {self.hint}" if self.hint else ""
         return f"{self._sentence()}: {place}{expected}{hint}"
+
+    @property
+    def hint(self) -> str:
+        """What to do next, if an option of a parser may help; otherwise empty. The message ends with it."""
+        if self.code == Code.TRAILING_TEXT:
+            return HINT_AFTER_THE_VALUE
+        if self.code == Code.UNEXPECTED_CHARACTER and self.expected == A_VALUE and self.path.parent is None:
+            return HINT_BEFORE_THE_VALUE
+        return ""
 
     def _sentence(self) -> str:
         return SENTENCES[self.code]

@@ -47,7 +47,7 @@ import sys
 
 from .._dumps import check, check_position, is_encodable, natural
 from .._dumps import text as checked_text
-from .._errors import Code, IncompleteJSONError, JSONSyntaxError, LimitError, Position, StateError
+from .._errors import A_VALUE, Code, IncompleteJSONError, JSONSyntaxError, LimitError, Position, StateError
 from .._native import TYPE_CHECKING, final, mypyc_attr
 from .._options import LINES
 from .._path import ROOT, Path
@@ -133,7 +133,7 @@ IGNORE: Final = 22
 FAILED: Final = 23
 
 EXPECTED: Final[dict[int, str]] = {
-    VALUE: "a value",
+    VALUE: A_VALUE,
     VALUE_OR_CLOSE: "a value or ']'",
     KEY: "a key in double quotes",
     KEY_OR_CLOSE: "a key in double quotes or '}'",

@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.filesize import decimal
 from rich.text import Text
 
-from ..._errors import OptionsError, PatternError, UnspoolError
+from ..._errors import JSONSyntaxError, OptionsError, PatternError, UnspoolError
 from ..viewer.escaping import cells, clip, head, visible
 from ..viewer.timeline import EMPTY
 
@@ -356,7 +356,10 @@ def excuse(error: BaseException, name: str = "") -> int:
             complain(f"{error.filename}: {what}" if isinstance(error.filename, str) else what)
             return BROKEN
         case _:
-            complain(f"{name}: {error}" if name else str(error))
+            what = str(error)
+            if isinstance(error, JSONSyntaxError) and error.hint:  # it names options of Python; `hint_for` names ours
+                what = what.removesuffix(f"; {error.hint}")
+            complain(f"{name}: {what}" if name else what)
             return BROKEN
 
 
