@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
+import time
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 import pytest
 
@@ -14,7 +17,7 @@ from tests.support.grammars import accept
 from tests.support.replay import WRITERS, Answer, Call, Ending, Replay, Script, answer, refusal
 from tests.support.running import PATIENCE, hear_line, run, started
 from unspool.llm import MessageStream, SSEDecoder
-from unspool.tools.cli.gateway_server import GatewayServer, HTTPUpstream, RecordedUpstream
+from unspool.tools.cli.gateway_server import GatewayServer, HTTPUpstream, RecordedUpstream, _GatewayRequest
 from unspool.tools.viewer.playback import wire_of
 from unspool.tools.viewer.recordings import Arrival
 
@@ -131,7 +134,8 @@ def test_an_upstream_that_is_not_there() -> None:
         (PATHS["openai-chat"], b"{}", {}, 400),
         (PATHS["anthropic"], STREAM, {"Origin": "https://example.org"}, 403),
         (PATHS["anthropic"], STREAM, {"Host": "example.org"}, 403),
-        (PATHS["anthropic"], b"", {"Content-Length": "x"}, 411),
+        (PATHS["anthropic"], b"", {"Content-Length": "x"}, 400),
+        (PATHS["anthropic"], STREAM, {"Transfer-Encoding": "chunked", "Content-Length": "0"}, 411),
     ],
 )
 def test_bad_requests_are_refused(path: str, body: bytes, headers: dict[str, str], status: int) -> None:
@@ -140,6 +144,47 @@ def test_bad_requests_are_refused(path: str, body: bytes, headers: dict[str, str
         got, _, said = ask(server, path, body, headers)
     assert got == status
     assert json.loads(said)["error"]["message"]
+
+
+def test_a_path_without_post_is_refused() -> None:
+    """GET has an answer in the shape of the protocol, too."""
+    with gateway(recorded("anthropic")) as server:
+        connection = HTTPConnection("127.0.0.1", server.server_port, timeout=PATIENCE)
+        connection.request("GET", PATHS["openai-chat"])
+        response = connection.getresponse()
+        assert response.status == 404
+        assert json.loads(response.read())["error"]["message"]
+        assert response.getheader("X-Content-Type-Options") == "nosniff"
+        connection.close()
+
+
+def test_silent_clients_keep_no_place() -> None:
+    """There is room for a limited number of clients, and each has a limited time for its request."""
+    with (
+        mock.patch("unspool.tools.cli.local_server.MAX_CONNECTIONS", 1),
+        mock.patch.object(_GatewayRequest, "seconds", 0.3),
+        gateway(recorded("anthropic")) as server,
+        socket.create_connection(("127.0.0.1", server.server_port), PATIENCE) as silent,
+    ):
+        silent.sendall(b"POST /v1/messages HTTP/1.1\r\n")
+        with socket.create_connection(("127.0.0.1", server.server_port), PATIENCE) as second:
+            assert second.recv(100).startswith(b"HTTP/1.1 503 ")
+        assert silent.recv(100) == b""
+        end = time.monotonic() + PATIENCE
+        while (status := ask(server, PATHS["anthropic"])[0]) != 200:
+            assert status == 503
+            assert time.monotonic() < end
+
+
+def test_requests_that_are_refused_do_not_count() -> None:
+    """`times` counts answers of the upstream."""
+    with GatewayServer(recorded("anthropic"), times=1) as server:
+        thread = threading.Thread(target=server.serve, daemon=True)
+        thread.start()
+        assert ask(server, PATHS["openai-chat"], b"{}")[0] == 400
+        assert ask(server, PATHS["openai-chat"])[0] == 200
+        thread.join(PATIENCE)
+        assert not thread.is_alive()
 
 
 def test_the_command(tmp_path: Path) -> None:

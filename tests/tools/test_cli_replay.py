@@ -25,18 +25,8 @@ from tests.support.scripts import Call, Script
 from unspool.llm import Fault, MessageError, MessageStream, iter_sse
 from unspool.llm._formats.registry import FORMATS
 from unspool.tools.cli.arrivals import Clock, paced
-from unspool.tools.cli.replay_server import (
-    ENDPOINTS,
-    MAX_REQUEST,
-    Refusal,
-    ReplayServer,
-    Streams,
-    _Request,
-    error_body,
-    is_loopback,
-    refusal_of,
-    variables,
-)
+from unspool.tools.cli.local_server import LocalRequest, Refusal, is_loopback
+from unspool.tools.cli.replay_server import ENDPOINTS, ReplayServer, Streams, error_body, refusal_of, variables
 from unspool.tools.viewer.playback import Wire, pieces_of, wire_of
 from unspool.tools.viewer.recordings import HEADER, Arrival
 
@@ -232,7 +222,7 @@ def stage(wire: Wire | None = None, **options: Any) -> Iterator[ReplayServer]:
 def running(server: ReplayServer) -> Iterator[threading.Thread]:
     """The thread that it serves in."""
     thread = threading.Thread(target=server.serve, daemon=True)
-    with mock.patch("unspool.tools.cli.replay_server.TICK", 0.005):
+    with mock.patch("unspool.tools.cli.local_server.TICK", 0.005):
         thread.start()
         try:
             yield thread
@@ -327,8 +317,8 @@ def test_this_machine_has_many_names(name: str) -> None:
 def test_requests_have_a_size() -> None:
     """Requests that are too large or have no length are refused, and the client can read the answer."""
     with stage() as server:
-        assert ask(server, body=STREAM + b" " * (MAX_REQUEST - len(STREAM)))[0] == 200
-        status, body = ask(server, body=b" " * (MAX_REQUEST + 1))
+        assert ask(server, body=STREAM + b" " * (LocalRequest.max_size - len(STREAM)))[0] == 200
+        status, body = ask(server, body=b" " * (LocalRequest.max_size + 1))
         assert (status, json.loads(body)["error"]["type"]) == (413, "invalid_request_error")
         assert ask(server, Transfer_Encoding="chunked", body=b"0\r\n\r\n")[0] == 411
         assert ask(server, Content_Length="-1")[0] == 400
@@ -390,7 +380,7 @@ def test_whoever_comes_too_late_is_told() -> None:
 
 def test_there_is_room_for_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """More clients at once than there are threads for are sent away, and may come again."""
-    monkeypatch.setattr("unspool.tools.cli.replay_server.MAX_CONNECTIONS", 1)
+    monkeypatch.setattr("unspool.tools.cli.local_server.MAX_CONNECTIONS", 1)
     with stage() as server:
         with socket.create_connection(("127.0.0.1", server.server_port), PATIENCE) as idle:
             assert raw(server, b"").startswith(b"HTTP/1.1 503 ")
@@ -654,7 +644,7 @@ def test_no_answer_may_be_sniffed(request_text: bytes, status: bytes) -> None:
 
 def test_a_full_server_says_so_without_sniffing() -> None:
     """Also the answer that no thread was started for."""
-    with mock.patch("unspool.tools.cli.replay_server.MAX_CONNECTIONS", 1), stage() as server:
+    with mock.patch("unspool.tools.cli.local_server.MAX_CONNECTIONS", 1), stage() as server:
         host, port = server.server_address[:2]
         with socket.create_connection((str(host), int(port)), PATIENCE) as first:
             first.sendall(b"GET /healthz HTTP/1.1\r\n")
@@ -676,7 +666,7 @@ def test_a_full_server_says_so_without_sniffing() -> None:
 )
 def test_a_whole_request_has_a_deadline(begin: bytes) -> None:
     """One more byte now and then keeps no place: neither in the head of a request nor in its body."""
-    with stage() as server, mock.patch.object(_Request, "seconds", 0.3):
+    with stage() as server, mock.patch.object(LocalRequest, "seconds", 0.3):
         host, port = server.server_address[:2]
         with socket.create_connection((str(host), int(port)), PATIENCE) as connection:
             connection.sendall(begin)
@@ -700,7 +690,7 @@ def test_one_line_a_minute_for_faults(capsys: pytest.CaptureFixture[str]) -> Non
     """The first is told, the others are counted."""
     with (
         stage() as server,
-        mock.patch("unspool.tools.cli.replay_server.monotonic", side_effect=[0.0, 1.0, 59.0, 61.0]),
+        mock.patch("unspool.tools.cli.local_server.monotonic", side_effect=[0.0, 1.0, 59.0, 61.0]),
     ):
         for _ in range(4):
             try:

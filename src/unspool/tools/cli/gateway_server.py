@@ -12,21 +12,17 @@ from __future__ import annotations
 import json
 import select
 import socket
-import sys
 import threading
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from socketserver import TCPServer
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast, final
+from typing import TYPE_CHECKING, Final, Protocol, cast, final
 from urllib.parse import urlsplit
 
-from ..._version import __version__
 from ...llm import Encoder, MessageError, MessageStream
 from ...llm._encode import Encoding
 from .arrivals import Clock, paced
-from .replay_server import Refusal, asked_format, error_body, is_loopback
-from .terminal import complain
+from .local_server import LOCAL_ONLY, PATIENCE, TICK, LocalRequest, LocalServer, Refusal
+from .replay_server import asked_format, error_body
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
@@ -35,17 +31,13 @@ if TYPE_CHECKING:
 
 __all__ = ["GatewayServer", "HTTPUpstream", "RecordedUpstream", "Upstream", "UpstreamAnswer"]
 
-PATIENCE: Final = 30.0  # seconds that a client may take for the next bytes
 UPSTREAM_PATIENCE: Final = 300.0  # seconds that a provider may take for the next bytes
-MAX_CONNECTIONS: Final = 64
-MAX_REQUEST: Final = 64 * 1024 * 1024  # bytes: requests hold conversations, with images
 BLOCK: Final = 64 * 1024
-TICK: Final = 0.05  # seconds between two looks at a client
 SERVED: Final = ("openai-chat", "openai-responses", "anthropic")
 FORWARDED: Final = ("authorization", "x-api-key", "anthropic-version", "anthropic-beta", "openai-beta")
-LOCAL_ONLY: Final = Refusal(403, "this gateway only accepts local requests")
 NOT_SERVED: Final = Refusal(404, "ask for /v1/chat/completions, /v1/responses or /v1/messages")
 NO_STREAM: Final = Refusal(400, 'the gateway only answers with streams: ask with "stream": true')
+ALL_ANSWERED: Final = Refusal(410, "the gateway has already answered the requested number of times")
 FIRST_ERROR: Final = 400
 
 
@@ -159,11 +151,8 @@ class _Asked:
 
 
 @final
-class GatewayServer(ThreadingHTTPServer):
-    """Answers requests of OpenAI's and Anthropic's clients from one upstream; with `times`, stops after that many."""
-
-    daemon_threads = True
-    request_queue_size = MAX_CONNECTIONS
+class GatewayServer(LocalServer):
+    """Answers requests of OpenAI's and Anthropic's clients from one upstream."""
 
     def __init__(
         self,
@@ -174,55 +163,15 @@ class GatewayServer(ThreadingHTTPServer):
         is_open: bool = False,
     ) -> None:
         self.upstream: Final = upstream
-        self.is_open: Final = is_open
-        self._left = times
-        self._lock: Final = threading.Lock()
-        self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
-        try:
-            super().__init__(address, _GatewayRequest)
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, f"{address[0]}, port {address[1]}") from None
-
-    def server_bind(self) -> None:
-        """Bind like the base class, but without a DNS lookup of the host name."""
-        TCPServer.server_bind(self)
-        self.server_name, self.server_port = self.server_address[:2]  # type: ignore[assignment]
-
-    @property
-    def url(self) -> str:
-        """The address of the gateway."""
-        name = f"[{self.server_name}]" if ":" in self.server_name else self.server_name
-        return f"http://{name}:{self.server_port}"
-
-    def serve(self) -> None:
-        """Serve until the last request has been answered."""
-        self.serve_forever(TICK)
-
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """Handle the request; after the last one, stop."""
-        super().process_request_thread(request, client_address)
-        with self._lock:
-            if self._left is None:
-                return
-            self._left -= 1
-            is_over = self._left <= 0
-        if is_over:
-            self.shutdown()
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore clients that disconnect; report any other error."""
-        fault = sys.exception()
-        if not isinstance(fault, (ConnectionError, TimeoutError)):
-            complain(f"{type(fault).__name__}: {fault}")
+        super().__init__(address, _GatewayRequest, times=times, is_open=is_open)
 
 
 @final
-class _GatewayRequest(BaseHTTPRequestHandler):
-    """One request."""
+class _GatewayRequest(LocalRequest):
+    """One request for an answer of the upstream."""
 
-    protocol_version = "HTTP/1.1"
-    timeout = PATIENCE
-    disable_nagle_algorithm = True
+    seconds = 60.0
+    max_size = 64 * 1024 * 1024  # requests hold conversations, with images
 
     @property
     def gateway(self) -> GatewayServer:
@@ -230,10 +179,14 @@ class _GatewayRequest(BaseHTTPRequestHandler):
         assert isinstance(self.server, GatewayServer)
         return self.server
 
-    def do_POST(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802 - the base class calls it
+        """Refuse the request: the gateway answers POST alone."""
+        self._refuse(NOT_SERVED if self.is_trusted() else LOCAL_ONLY)
+
+    def do_POST(self) -> None:  # noqa: N802 - the base class calls it
         """Answer with the stream of the upstream, in the protocol of the path."""
         self.close_connection = True
-        body = self._body()
+        body = self.read_body()
         target = asked_format(self.path)
         refusal = body if isinstance(body, Refusal) else self._refusal(target, body)
         if refusal is not None:
@@ -241,6 +194,12 @@ class _GatewayRequest(BaseHTTPRequestHandler):
             return
         assert isinstance(body, bytes)
         assert target is not None
+        try:
+            self._answer(target, body)
+        finally:
+            self.gateway.end_turn()
+
+    def _answer(self, target: str, body: bytes) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
         try:
             answer = self.gateway.upstream.ask(body, headers)
@@ -250,7 +209,7 @@ class _GatewayRequest(BaseHTTPRequestHandler):
         self._translate(answer, target, body)
 
     def _refusal(self, target: str | None, body: bytes) -> Refusal | None:
-        if not self._is_trusted():
+        if not self.is_trusted():
             return LOCAL_ONLY
         if target not in SERVED:
             return NOT_SERVED
@@ -259,6 +218,8 @@ class _GatewayRequest(BaseHTTPRequestHandler):
         except (ValueError, RecursionError):
             return Refusal(400, "the request is not JSON")
         is_stream = isinstance(asked, dict) and cast("dict[str, object]", asked).get("stream") is True
+        if is_stream and not self.gateway.take_turn():
+            return ALL_ANSWERED
         return None if is_stream else NO_STREAM
 
     def _translate(self, answer: UpstreamAnswer, target: str, body: bytes) -> None:
@@ -303,43 +264,8 @@ class _GatewayRequest(BaseHTTPRequestHandler):
                 answer.cancel()
                 return
 
-    def _is_trusted(self) -> bool:
-        """Return whether the request is local: pages of other sites have an Origin or a Host that gives them away."""
-        if self.gateway.is_open:
-            return True
-        origin = self.headers.get("Origin")
-        try:
-            is_own = origin is None or is_loopback(urlsplit(origin).hostname)
-            return is_own and is_loopback(urlsplit(f"//{self.headers.get('Host', '')}").hostname)
-        except ValueError:
-            return False
-
-    def _body(self) -> bytes | Refusal:
-        given = self.headers.get("Content-Length", "")
-        if not (given.isascii() and given.isdigit() and len(given) < len(str(sys.maxsize))):
-            return Refusal(411, "a request needs a Content-Length")
-        length = int(given)
-        if length > MAX_REQUEST:
-            return Refusal(413, f"a request may have at most {MAX_REQUEST} bytes")
-        body = self.rfile.read(length)
-        return body if len(body) == length else Refusal(400, "the request is incomplete")
-
     def _refuse(self, refusal: Refusal) -> None:
-        body = error_body(refusal, asked_format(self.path))
-        self.send_response(refusal.status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("X-Content-Type-Options", "nosniff")
-        self.send_header("Connection", "close")
-        self.end_headers()
-        self.wfile.write(body)
-
-    def version_string(self) -> str:
-        """Return the value of the Server header."""
-        return f"unspool/{__version__}"
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Log nothing."""
+        self.send_json(refusal.status, error_body(refusal, asked_format(self.path)))
 
 
 @final

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import socket
 from typing import TYPE_CHECKING, Final, final
-from urllib.parse import urlsplit
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import Route
 
 from ...relay.web import browser_client
-from .replay_server import is_loopback
+from .local_server import is_local
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -57,10 +56,4 @@ class RelayServer(uvicorn.Server):
 
 
 def _is_local(request: Request, name: str) -> bool:
-    """Tell whether the request is local. Pages of other sites have an Origin or a Host that gives them away."""
-    hosts = [f"//{request.headers.get('host', '')}"]
-    origin = request.headers.get("origin")
-    try:
-        return all(is_loopback(urlsplit(host).hostname) for host in (hosts if origin is None else [*hosts, origin]))
-    except ValueError:
-        return False
+    return is_local(request.headers.getlist("host"), request.headers.get("origin"))

@@ -12,7 +12,7 @@ from ...viewer.playback import pieces_of, wire_of
 from ...viewer.recordings import RecordingError
 from ..arrivals import Input, arrivals
 from ..options import Format, checked_file
-from ..terminal import EmptyError, UsageError, guarded, write_text
+from ..terminal import EmptyError, UsageError, complain, guarded, write_text
 
 __all__ = ["gateway"]
 
@@ -44,12 +44,11 @@ def gateway(
     """
     with guarded(source):
         from ..gateway_server import GatewayServer, HTTPUpstream, RecordedUpstream
-        from ..replay_server import is_loopback
+        from ..local_server import check_host
 
         if math.isnan(speed):
             raise UsageError("--speed must be a number")
-        if not allow_remote and not is_loopback(host):
-            raise UsageError(f"{host} is not a loopback address: use --allow-remote to let other machines connect")
+        check_host(host, allow_remote=allow_remote)
         upstream: HTTPUpstream | RecordedUpstream
         if source.startswith(("http://", "https://")):
             upstream = HTTPUpstream(source, format)
@@ -64,5 +63,7 @@ def gateway(
                 raise RecordingError("this is not the stream of a provider")
             upstream = RecordedUpstream(wire, speed)
         with GatewayServer(upstream, (host, port), times=requests, is_open=allow_remote) as server:
+            if allow_remote:
+                complain("this gateway has no token: everyone who can reach this address can use it")
             write_text(f"gateway on {server.url}  OPENAI_BASE_URL={server.url}/v1 ANTHROPIC_BASE_URL={server.url}\n")
             server.serve()

@@ -221,11 +221,11 @@ def _serve(
     times: int | None,
     allow_remote: bool,
 ) -> None:
-    # This imports http.server, which other commands do not need.
-    from ..replay_server import ReplayServer, is_loopback, variables
+    # These import http.server, which other commands do not need.
+    from ..local_server import check_host
+    from ..replay_server import ReplayServer, variables
 
-    if not allow_remote and not is_loopback(address[0]):
-        raise UsageError(f"{address[0]} is not a loopback address: use --allow-remote to let other machines connect")
+    check_host(address[0], allow_remote=allow_remote)
     wire = wire_of(list(pieces), format)
     if not wire.frames:
         raise RecordingError("there is nothing to replay")

@@ -61,12 +61,10 @@ def studio(
     if lacking:
         complain(f"the studio needs {' and '.join(lacking)}: pip install 'unspool[studio]'")
         raise typer.Exit(USAGE)
-    from ..replay_server import is_loopback  # imports http.server, which other commands do not need
+    from ..local_server import check_host  # imports http.server, which other commands do not need
 
-    if not allow_remote and not is_loopback(host):
-        complain(f"{host} is not a loopback address: use --allow-remote to let other machines connect")
-        raise typer.Exit(USAGE)
     with guarded():
+        check_host(host, allow_remote=allow_remote)
         named = None if type is None else _named_type(type)
         order = _order(source, command or [], _schema(schema), kind, format, cut, extract, level_of(repair))
         try:
