@@ -5,6 +5,7 @@ HYPOTHESIS_PROFILE chooses the number of examples: brief, quick, default, or lon
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from typing import TYPE_CHECKING
@@ -39,6 +40,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.parent.name in EITHER:
             item.add_marker(pytest.mark.either)
+
+
+def pytest_collection_finish() -> None:
+    """The collector need not look at thousands of tests and imported modules again while the tests run."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(trylast=True)
