@@ -20,6 +20,7 @@ from pydantic import (
     PlainSerializer,
     RootModel,
     computed_field,
+    field_serializer,
     model_serializer,
 )
 
@@ -187,6 +188,33 @@ def test_values_with_serializers_appear_when_they_are_complete() -> None:
     text = '{"loud": "abc", "words": [{"word": "x"}, {"word": "y"}]}'
     assert document_of(Note, list(text)) == {"loud": "ABC", "words": ["<x>", "<y>"]}
     assert set(seen) == {"abc"}
+
+
+def test_a_serializer_that_reads_other_fields_runs_when_they_are_complete() -> None:
+    """A method that leaves its `self` alone needs the value only."""
+
+    class Price(BaseModel):
+        amount: float
+        size: int
+        unit: str = "kg"
+
+        @field_serializer("amount")
+        def per_unit(self, amount: float) -> float:
+            return amount / self.size
+
+        @field_serializer("unit")
+        def short(self, unit: str) -> str:
+            return unit[:1]
+
+    fragments = ['{"amount": 3, ', '"unit": "kilogram", ', '"size": 2, ', "}"]
+    assert changes_of(Price, ['{"amount": 3 ', ', "unit": "kilogram" ', ', "size": 2 ', "}"]) == [
+        [("appeared", "$")],
+        [("appeared", "$.unit"), ("completed", "$.unit")],
+        [("appeared", "$.size"), ("completed", "$.size")],
+        [("appeared", "$.amount"), ("completed", "$.amount"), ("completed", "$")],
+    ]
+    fragments = ['{"amount": 3 ', ', "unit": "kilogram" ', ', "size": 2 ', "}"]
+    assert document_of(Price, fragments) == {"amount": 1.5, "size": 2, "unit": "k"}
 
 
 def test_a_set_is_written_when_it_is_complete() -> None:

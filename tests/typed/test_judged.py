@@ -20,6 +20,7 @@ from pydantic import (
     PlainSerializer,
     RootModel,
     ValidationInfo,
+    WrapSerializer,
     WrapValidator,
     computed_field,
     field_serializer,
@@ -285,6 +286,71 @@ def test_half_filled_models_are_written_out_as_whole_ones() -> None:
     assert json.loads(partials[-1].value.model_dump_json()) == whole
     cut = next(iter(iter_partial(Everything, ['{"pair": [7, {"on": "2024-05-01"', "}]}"])))
     assert cut.value.model_dump(exclude_unset=True, mode="json") == {"pair": ["7", {"on": 2024}]}
+
+
+def _label(stop: Any) -> str:
+    return f"{stop.name.upper()} {stop.nights + 1}"
+
+
+class Halt(BaseModel):
+    name: str
+    nights: int
+
+
+class Labelled(BaseModel):
+    """Its serializers fail for values that are half filled, absent or cut off, as serializers may."""
+
+    first: Annotated[Halt, PlainSerializer(_label)]
+    halts: list[Annotated[Halt, PlainSerializer(_label)]] = []
+    nights: Annotated[list[Halt], PlainSerializer(lambda halts: sum(halt.nights for halt in halts))] = []
+    around: Annotated[Halt, WrapSerializer(lambda halt, write: {**write(halt), "more": halt.nights + 1})] | None = None
+    either: list[Halt | Annotated[int, PlainSerializer(lambda number: -number)]] = []
+    masked: Annotated[str, PlainSerializer(lambda text: text[0] + "***", return_type=str)] = "-"
+    share: float = 1
+    small: int = Field(3, exclude_if=lambda number: number > 3)
+    hidden: Halt | None = Field(None, exclude_if=lambda halt: halt is not None and halt.nights > 3)
+    total: int = 1
+
+    @field_serializer("share")
+    def of_total(self, share: float) -> float:
+        return share / self.total
+
+
+def test_serializers_do_not_meet_half_filled_values() -> None:
+    """A serializer that needs what is not there yet writes null. One that needs the value only writes it."""
+    halt = {"name": "a", "nights": 1}
+    value = {
+        "first": halt,
+        "halts": [halt, halt],
+        "nights": [halt, halt],
+        "around": halt,
+        "either": [7, halt],
+        "masked": "secret",
+        "share": 1.0,
+        "small": 3,
+        "hidden": {"name": "b", "nights": 4},
+        "total": 4,
+    }
+    whole = json.loads(Labelled.model_validate(value).model_dump_json())
+    written: list[Any] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for one in iter_partial(Labelled, json.dumps(value)):
+            written.append(json.loads(one.value.model_dump_json()))
+            assert one.value.model_dump().keys() == written[-1].keys()
+    assert written[-1] == whole
+    assert written[-2] == {**whole, "share": None, "total": None}  # this one reads the total
+    shown: dict[str, set[Any]] = {"first": {None, "A 2"}, "nights": {None, 0, 1, 2}, "masked": {None, "s***"}}
+    assert {name: {one[name] for one in written} for name in shown} == shown
+    assert all(one.keys() <= whole.keys() | {"hidden"} for one in written)
+    assert all(one.get("hidden") is None for one in written)
+    assert {json.dumps(one["halts"]) for one in written} == {
+        json.dumps(halts) for halts in [None, [], [None], ["A 2"], ["A 2", None], ["A 2", "A 2"]]
+    }
+    assert {json.dumps(one["either"][1]) for one in written if one["either"] and len(one["either"]) > 1} >= {
+        json.dumps({"name": "a", "nights": None}),
+        json.dumps(halt),
+    }
 
 
 @pytest.mark.parametrize(

@@ -188,6 +188,11 @@ class TypePart(NamedTuple):
         classes = [wrapper for wrapper in self.around if wrapper["type"] in ("model", "dataclass")]
         return classes[-1] if classes else None
 
+    def below(self, step: str) -> TypePlace:
+        """Return the place of an item. In a root model, the name of the field is "root"."""
+        is_root = any(wrapper.get("root_model") for wrapper in self.around)
+        return self.place.below(step, field="root" if is_root else None)
+
     def calls_back(self) -> bool:
         """Return whether judging this part may run code of the user's."""
         around = [one for one in self.around if one["type"] != "default"]  # there is a value, so no default runs
@@ -606,7 +611,7 @@ def array(part: TypePart, describe: Describe, whole_items: bool) -> ArrayShape:
     """Return the shape of a list, a set or a deque."""
     schema = part.schema
     items: Schema = schema.get("items_schema", ANY)
-    shape = describe(items, part.config, part.place.below("[*]"))
+    shape = describe(items, part.config, part.below("[*]"))
     omits = may_omit(items, part.definitions)
     is_set = part.kind in ("set", "frozenset")
     show = part.shown(None if is_set and not _is_hashed_by_python(items) else ARRAYS[part.kind])
@@ -650,7 +655,7 @@ def mapping(part: TypePart, describe: Describe) -> MapShape:
     schema = part.schema
     keys: Schema = schema.get("keys_schema", ANY)
     values: Schema = schema.get("values_schema", ANY)
-    shape = describe(values, part.config, part.place.below("[*]"))
+    shape = describe(values, part.config, part.below("[*]"))
     has_plain_keys = keys["type"] in ("any", "str") and is_plain(keys, part.config)
     check_key: Callable[[str], object] | None = None
     if not has_plain_keys and not (part.is_lenient and any_calls_back(keys, part)):
@@ -686,7 +691,7 @@ def tuple_of(part: TypePart, describe: Describe, whole_items: bool) -> TupleShap
         raise NeedsWholeError
     if any(may_omit(one, part.definitions) for one in items[:variadic]):
         raise NeedsWholeError
-    shapes = [describe(one, part.config, part.place.below(f"[{index}]")) for index, one in enumerate(items)]
+    shapes = [describe(one, part.config, part.below(f"[{index}]")) for index, one in enumerate(items)]
     rest = None if variadic is None else shapes.pop()
     omits = variadic is not None and may_omit(items[-1], part.definitions)
     show = part.shown(tuple)
