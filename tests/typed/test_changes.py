@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import pytest
 
 pytest.importorskip("pydantic")
-
 import msgspec
+import pydantic.dataclasses
 from pydantic import (
     Base64Str,
     BaseModel,
@@ -269,6 +269,26 @@ def test_a_dataclass_is_written_by_the_serializers_around_it() -> None:
             assert "replaced" not in [kind for one in changes_of(hint, fragments) for kind, _ in one]
     first, _ = iter_partial(Note, ['{"one": {"code": "YQ=="}, "more": [{"code": "Yg=="}', "]}"])
     assert json.loads(first.value.model_dump_json()) == json.loads(text)
+
+
+def test_computed_fields_of_a_dataclass() -> None:
+    """They are written with the complete object, as those of a model are."""
+
+    @pydantic.dataclasses.dataclass
+    class Price:
+        amount: float
+        size: int = 1
+
+        @computed_field  # type: ignore[prop-decorator]
+        @property
+        def each(self) -> float:
+            return self.amount / self.size
+
+    text = '[{"amount": 3, "size": 2}, {"amount": 1}]'
+    assert document_of(list[Price], list(text)) == [
+        {"amount": 3, "size": 2, "each": 1.5},
+        {"amount": 1, "size": 1, "each": 1},
+    ]
 
 
 @pytest.mark.parametrize("library", ["pydantic", "msgspec"])

@@ -9,6 +9,8 @@ from datetime import date
 from random import Random
 from typing import Annotated, Any, Literal, Self
 
+import attrs
+import msgspec
 import pytest
 from pydantic import (
     AfterValidator,
@@ -29,7 +31,7 @@ from pydantic import (
 )
 
 from tests.support.models import CASES
-from unspool.typed import Invalid, InvalidError, iter_partial
+from unspool.typed import Invalid, InvalidError, iter_changes, iter_partial
 
 
 def complete(hint: Any, text: str, path: str) -> str:
@@ -225,6 +227,54 @@ def test_sets_are_shown_without_hashing_half_filled_items() -> None:
     shown: list[object] = [one.value.words for one in partials]
     assert shown == [None, None, {"x"}, {"x", "y"}]
     assert partials[-1].value == Box.model_validate_json("".join(fragments))
+
+
+def test_no_hook_of_an_attribute_meets_a_half_filled_instance() -> None:
+    """A `__getattr__` that knows every name, and a `__getattribute__`: no reader of the library sets them off."""
+    seen: list[str] = []
+
+    class Hooks:
+        def __getattr__(self, name: str) -> Any:
+            if type(self).__name__.startswith("Partial"):
+                seen.append(name)
+            if name.startswith("_"):
+                raise AttributeError(name)
+            return name
+
+        def __getattribute__(self, name: str) -> Any:
+            if type(self).__name__.startswith("Partial"):
+                seen.append(name)
+            return super().__getattribute__(name)
+
+    class Model(Hooks, BaseModel):
+        size: int
+        parts: "list[Model]" = []  # noqa: UP037
+
+    @dataclasses.dataclass
+    class Data(Hooks):
+        size: int
+        parts: list[Model] = dataclasses.field(default_factory=list)
+
+    @attrs.define
+    class Attrs(Hooks):
+        size: int
+        note: str | None = None
+
+    class Record(Hooks, msgspec.Struct):
+        size: int
+        note: str | None = None
+
+    nested = '{"size": 1, "parts": [{"size": 2}]}'
+    for hint in (Model, Data):
+        assert [change.patch for change in iter_changes(hint, [nested[:12], nested[12:]])][-1]
+        assert list(iter_partial(hint, nested))[-1].value.parts == [Model(size=2)]
+    for record in (Attrs, Record):
+        for changes in iter_changes(record, '{"note": null, "size": 1}'):
+            repr(changes.value)
+        assert changes.is_complete
+    *_, half, _ = iter_partial(Model, ['{"size": 1', ', "parts": [{"size": 2}]', "}"])
+    assert half.value.model_dump() == {"size": 1, "parts": [{"size": 2, "parts": []}]}
+    assert seen == []
 
 
 # Dumps

@@ -644,6 +644,15 @@ def _nulls(members: Members) -> frozenset[str]:
     return frozenset([name for name, value in members.items() if value is None])
 
 
+def _known_nulls(half: object) -> frozenset[str]:
+    """Return the names of the fields that are null. No `__getattr__` of the user's runs."""
+    try:
+        nulls: frozenset[str] = object.__getattribute__(half, NULLS)
+    except AttributeError:
+        return frozenset()
+    return nulls
+
+
 def _nothing(_: object) -> None:
     """Do nothing: the ``__post_init__`` of half-filled structs."""
 
@@ -763,7 +772,7 @@ class MsgspecWriting(Writing):
         if is_exactly(value, dict):
             return {self.map_key(key): item for key, item in value.items()}
         half = is_half(value)
-        names: list[str] = [field.name for field in getattr(value, "__attrs_attrs__", ())]
+        names: list[str] = [field.name for field in getattr(type(value), "__attrs_attrs__", ())]  # pyright: ignore[reportUnknownArgumentType]
         there: dict[Attribute, Any] = {}
         if isinstance(value, msgspec.Struct):
             names = [*value.__struct_fields__]
@@ -772,7 +781,7 @@ class MsgspecWriting(Writing):
             names = [field.name for field in dataclasses.fields(value)]
         elif not names:
             return None
-        nulls = getattr(value, NULLS, ())
+        nulls = _known_nulls(value) if half else frozenset[str]()
         known = [(name, getattr(value, name)) for name in names]
         return there | {name: item for name, item in known if item is not None or not half or name in nulls}
 

@@ -41,6 +41,9 @@ class _HalfModel(BaseModel):
     __slots__ = (THERE,)
 
 
+SLOT: Final[Any] = _HalfModel.__dict__[THERE]
+
+
 class _HalfTuple(tuple[object, ...]):
     """The base of half-filled named tuples."""
 
@@ -72,10 +75,16 @@ class _FieldsSet(_Derived):
     __slots__ = ()
 
     def __init__(self) -> None:
-        super().__init__(lambda instance: {*getattr(instance, THERE, instance.__dict__)} - EXTRAS)
+        super().__init__(lambda instance: {*self._there(instance)} - EXTRAS)
 
     def __set__(self, instance: Any, value: object) -> None:
-        object.__setattr__(instance, THERE, value)
+        SLOT.__set__(instance, value)
+
+    def _there(self, instance: Any) -> Any:
+        try:
+            return SLOT.__get__(instance)
+        except AttributeError:  # `getattr` would ask the `__getattr__` of the user
+            return instance.__dict__
 
 
 def model_builder(cls: type[BaseModel], schema: Schema, definitions: Definitions, config: Config) -> Build:

@@ -403,7 +403,9 @@ class PydanticWriting(Writing):
         if not dataclasses.is_dataclass(cls):
             return None
         if not is_half(value):
-            return {field.name: getattr(value, field.name) for field in dataclasses.fields(cls)}
+            whole: dict[Attribute, Any] = {field.name: getattr(value, field.name) for field in dataclasses.fields(cls)}
+            whole |= dict.fromkeys(_class_writing(value.__class__).computed)
+            return whole
         fields = cls.__dataclass_fields__
         return {name if name in fields else (name,): item for name, item in value.__dict__.items()}
 
