@@ -169,7 +169,16 @@ def test_validators_that_read_data_see_what_pydantic_shows_them() -> None:
     assert calls == [{"first": 1, "second": ""}]
 
 
-@pytest.mark.parametrize("error", [KeyError("k"), ZeroDivisionError(), StopIteration(), RecursionError(), OSError("x")])
+class SpeechlessError(Exception):
+    def __str__(self) -> str:
+        raise AttributeError
+
+
+@pytest.mark.parametrize(
+    "error",
+    [KeyError("k"), ZeroDivisionError(), StopIteration(), RecursionError(), OSError("x"), SpeechlessError()],
+    ids=repr,
+)
 def test_no_foreign_exception_comes_out(error: Exception) -> None:
     """An exception of a validator is the cause of the error, wherever the validator stands."""
 

@@ -73,6 +73,7 @@ from ._shape import (
     Writing,
     is_exactly,
     json_text,
+    message_of,
     plain_copy,
 )
 from ._twin import attributes_of, described, is_half, twin_of
@@ -727,7 +728,7 @@ def _default(field: inspect.Field) -> object:
 
 
 def _refused(cls: Any, error: Exception) -> ShapeError:
-    problem = Problem(ROOT, "post_init", f"what {cls.__name__} accepts", str(error), is_by_validator=True)
+    problem = Problem(ROOT, "post_init", f"what {cls.__name__} accepts", message_of(error), is_by_validator=True)
     return ShapeError([problem], {0: error})
 
 
@@ -792,4 +793,4 @@ class MsgspecWriting(Writing):
         try:
             return plain_copy(msgspec.to_builtins(value, str_keys=True))
         except (TypeError, ValueError, OverflowError) as error:
-            raise UnwritableError(str(error)) from error
+            raise UnwritableError(message_of(error)) from error

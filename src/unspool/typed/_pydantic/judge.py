@@ -24,7 +24,7 @@ from pydantic_core import SchemaError, SchemaValidator, ValidationError, core_sc
 
 from ..._path import ROOT, Path
 from .._resolve import CONTEXT, HIDDEN
-from .._shape import Held, Problem, ShapeError, json_text
+from .._shape import Held, Problem, ShapeError, json_text, message_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -278,7 +278,7 @@ def failed(error: Exception) -> ShapeError:
     """Return the problem of a value whose validator raised an exception that is not a verdict."""
     if isinstance(error, MemoryError):
         raise error
-    words = f"{type(error).__name__}: {error}"
+    words = f"{type(error).__name__}: {message_of(error)}"
     problem = Problem(ROOT, "validator_failed", "a value that its validator can handle", words, is_by_validator=True)
     return ShapeError([problem], {0: error})
 

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 from pydantic import BaseModel
 from pydantic_core import PydanticOmit, PydanticSerializationUnexpectedValue, SchemaError, SchemaSerializer, core_schema
 
-from .._shape import UNWRITTEN, UnwritableError, Writing, is_exactly
+from .._shape import UNWRITTEN, UnwritableError, Writing, is_exactly, message_of
 from .._twin import is_half
 from .schema import ANY, FUNCTIONS, Definitions, inside, reads_self
 
@@ -417,7 +417,7 @@ def _dumped(serializer: Any, value: object, **options: Any) -> Any:
     try:
         return serializer.to_python(value, mode="json", by_alias=True, warnings=False, **options)
     except Exception as error:  # serializers may raise anything
-        raise UnwritableError(str(error)) from error
+        raise UnwritableError(message_of(error)) from error
 
 
 def _parameters(cls: Any) -> tuple[frozenset[str], frozenset[str]]:
