@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ALL_KINDS",
+    "ARRAY",
     "IGNORED",
     "MARKS",
     "NO_ITEMS",

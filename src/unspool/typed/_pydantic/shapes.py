@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Callable
+from contextlib import suppress
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -20,6 +21,7 @@ from ..._tree.nodes import BooleanNode, ContainerNode, NumberNode, StringNode
 from .._resolve import HIDDEN, resolve_node
 from .._shape import (
     ALL_KINDS,
+    ARRAY,
     IGNORED,
     NO_ITEMS,
     NULL,
@@ -41,6 +43,7 @@ from .._shape import (
     UnionShape,
     Waiting,
     json_text,
+    kinds_of,
 )
 
 try:
@@ -311,7 +314,11 @@ class PydanticDescriber:
             reference = self._named[key] = RefShape()
             reference.is_lenient = place.is_lenient
             marks = frozenset({"WholeItems"} if whole_items else ())
-            named = reference.target = self.shape(self._definitions[ref], {}, place, around, marks)
+            try:
+                named = reference.target = self.shape(self._definitions[ref], {}, place, around, marks)
+            except OptionsError:
+                del self._named[key]
+                raise
             self._named[key] = named
         return named
 
@@ -333,20 +340,22 @@ class PydanticDescriber:
             if kind == "named-tuple":
                 return part.or_null(named_tuple(part, self.shape))
             if kind == "union":
-                return self._union(part)
+                return self._union(part, whole_items)
             if kind == "tagged-union" and not callable(part.schema["discriminator"]):
                 return self._tagged(part)
             if kind == "tuple":
                 return part.or_null(tuple_of(part, self.shape, whole_items))
         except NeedsWholeError:
             pass
-        return self._whole(part)
+        return self._whole(part, whole_items)
 
     # Unions
 
-    def _union(self, part: TypePart) -> Shape:
+    def _union(self, part: TypePart, whole_items: bool) -> Shape:
         choices: list[Schema] = [one[0] if isinstance(one, tuple) else one for one in part.schema["choices"]]
         branches = self._branches(part, choices)
+        if whole_items:
+            branches = self._with_whole_items(part, choices, branches)
         is_smart = part.schema.get("mode", "smart") == "smart"
         if is_smart and any(one["type"] == "str" and is_plain(one, part.config) for one in choices):
             branches = [
@@ -360,6 +369,19 @@ class PydanticDescriber:
     def _branches(self, part: TypePart, choices: list[Schema]) -> list[Shape]:
         place = part.place._replace(may_be_absent=True)
         return [self.shape(choice, part.config, place, _without_null(part)) for choice in choices]
+
+    def _with_whole_items(self, part: TypePart, choices: list[Schema], branches: list[Shape]) -> list[Shape]:
+        """Return the branches with the marker on those that take arrays."""
+        marks = frozenset({"WholeItems"})
+        place = part.place._replace(may_be_absent=True)
+        marked = list(branches)
+        for index, choice in enumerate(choices):
+            if ARRAY in kinds_of(branches[index]):
+                with suppress(OptionsError):  # a validator may make a string of an array
+                    marked[index] = self.shape(choice, part.config, place, _without_null(part), marks)
+        if not any(ARRAY in kinds_of(branch) or isinstance(branch, RefShape) for branch in branches):
+            raise OptionsError(f"{part.place.path}: {NO_ITEMS}")
+        return marked
 
     def _tagged(self, part: TypePart) -> Shape:
         by_tag = branches_of(part.schema)
@@ -396,16 +418,16 @@ class PydanticDescriber:
 
     # Parts that are judged as a whole
 
-    def _whole(self, part: TypePart) -> Shape:
+    def _whole(self, part: TypePart, whole_items: bool) -> Shape:
         if part.is_lenient:
-            return self._lenient(part)
+            return self._lenient(part, whole_items)
         if part.schema.get("on_error") == "omit":
             return DeferredShape(part.judge(), ALL_KINDS)  # an item is there once it is accepted, and not before
         # This shape only shows open values, and null is never open.
-        shown = self._lenient(part._replace(around=_without_null(part)))
+        shown = self._lenient(part._replace(around=_without_null(part)), whole_items)
         return DeferredShape(part.judge(), ALL_KINDS, shown=None if isinstance(shown, IgnoredShape) else shown)
 
-    def _lenient(self, part: TypePart) -> Shape:
+    def _lenient(self, part: TypePart, whole_items: bool) -> Shape:
         """Return the shape that shows the part until it is judged; IGNORED if there is nothing to show."""
         part = part._replace(place=part.place._replace(is_lenient=True))
         schema, kind = part.schema, part.kind
@@ -421,7 +443,8 @@ class PydanticDescriber:
             return IGNORED
         config: Config = schema.get("config", {}) if kind == "model" else part.config
         around = (*part.around, schema) if kind in FUNCTIONS or kind == "model" else part.around
-        return self.shape(inner, config, part.place, around)
+        marks = frozenset({"WholeItems"} if whole_items else ())
+        return self.shape(inner, config, part.place, around, marks)
 
 
 def _marked(shape: Shape, marks: frozenset[str], place: TypePlace) -> Shape:
