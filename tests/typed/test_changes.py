@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import pytest
 
 pytest.importorskip("pydantic")
+from typing import NotRequired
+
 import msgspec
 import pydantic.dataclasses
 from pydantic import (
@@ -23,6 +25,7 @@ from pydantic import (
     field_serializer,
     model_serializer,
 )
+from typing_extensions import TypedDict
 
 from tests.support.steps import steps
 from unspool import COMPILED, Options, OptionsError, UnspoolError
@@ -269,6 +272,34 @@ def test_a_dataclass_is_written_by_the_serializers_around_it() -> None:
             assert "replaced" not in [kind for one in changes_of(hint, fragments) for kind, _ in one]
     first, _ = iter_partial(Note, ['{"one": {"code": "YQ=="}, "more": [{"code": "Yg=="}', "]}"])
     assert json.loads(first.value.model_dump_json()) == json.loads(text)
+
+
+class Ride(TypedDict):
+    line: Annotated[str, Field(serialization_alias="Line")]
+    pin: NotRequired[Annotated[int, Field(exclude=True)]]
+
+
+@dataclass
+class Walk:
+    name: Annotated[str, Field(serialization_alias="Name")]
+    pin: Annotated[int, Field(exclude=True)] = 0
+
+
+@pytest.mark.parametrize(("type", "key", "written"), [(Ride, "line", "Line"), (Walk, "name", "Name")])
+def test_typed_dicts_and_dataclasses_with_other_keys(type: Any, key: str, written: str) -> None:
+    """Their excluded values are never sent, and their keys are those that the library writes."""
+
+    class Way(BaseModel):
+        name: str
+        parts: list[type]
+
+    parts = [{key: "a", "pin": 7}, {key: "b", "pin": 7}]
+    expected = [{written: "a"}, {written: "b"}]
+    assert document_of(list[type], list(json.dumps(parts))) == expected
+    fragments = list(json.dumps({"name": "abc", "parts": parts}))
+    assert document_of(Way, fragments) == {"name": "abc", "parts": expected}
+    assert "7" not in str([changes.patch for changes in iter_changes(Way, fragments)])
+    assert ("grew", "$.name") in [one for some in changes_of(Way, fragments) for one in some]
 
 
 def test_computed_fields_of_a_dataclass() -> None:

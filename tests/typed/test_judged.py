@@ -7,10 +7,11 @@ import json
 import warnings
 from datetime import date
 from random import Random
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, NotRequired, Self
 
 import attrs
 import msgspec
+import pydantic.dataclasses
 import pytest
 from pydantic import (
     AfterValidator,
@@ -29,6 +30,7 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from typing_extensions import TypeAliasType, TypedDict
 
 from tests.support.models import CASES
 from unspool.typed import Invalid, InvalidError, iter_changes, iter_partial
@@ -410,6 +412,77 @@ def test_serializers_do_not_meet_half_filled_values() -> None:
         json.dumps({"name": "a", "nights": None}),
         json.dumps(halt),
     }
+
+
+class Ride(TypedDict):
+    line: Annotated[str, Field(serialization_alias="Line")]
+    pin: NotRequired[Annotated[int, Field(exclude=True)]]
+    day: NotRequired[Annotated[date, PlainSerializer(lambda day: day.year)]]
+
+
+@dataclasses.dataclass
+class Walk:
+    name: Annotated[str, Field(serialization_alias="Name")]
+    pin: Annotated[int, Field(exclude=True)] = 0
+    day: Annotated[date, PlainSerializer(lambda day: day.year)] = date(2024, 1, 1)
+    next: Walk | None = None
+
+
+@pydantic.dataclasses.dataclass
+class Drive:
+    name: str = Field(serialization_alias="Name")
+    pin: int = Field(0, exclude=True)
+    share: Annotated[float, Field(exclude_if=lambda share: share > 1)] = 1
+    total: int = 4
+
+    @field_serializer("share")
+    def of_total(self, share: float) -> float:
+        return share / self.total
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def each(self) -> float:
+        return self.total / 2
+
+
+Nested = TypeAliasType("Nested", "dict[str, Annotated[date, PlainSerializer(lambda day: day.year)] | Nested]")
+
+
+class Ways(BaseModel):
+    rides: list[Ride] = []
+    walks: list[Walk] = []
+    drives: dict[str, Drive] = {}
+    named: Nested = {}
+    more: Nested = {}
+    last: Ride | Walk | None = None
+
+
+def test_other_classes_are_written_out_by_their_names_and_serializers() -> None:
+    """Typed dicts, dataclasses and named types in a half-filled model: excluded values do not appear at any cut."""
+    ride = {"line": "1", "pin": 77, "day": "2024-05-01"}
+    walk = {"name": "a", "pin": 77, "day": "2023-05-01"}
+    drive = {"name": "a", "pin": 77, "share": 1, "total": 2}
+    value = {
+        "rides": [ride, ride],
+        "walks": [{**walk, "next": walk}],
+        "drives": {"a": drive, "b": {**drive, "share": 2}},
+        "named": {"a": "2022-01-01", "b": {"c": "2021-01-01"}},
+        "more": {"d": "2020-01-01"},
+        "last": ride,
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        whole = json.loads(Ways.model_validate(value).model_dump_json(by_alias=True))
+        written = [one.value.model_dump_json(by_alias=True) for one in iter_partial(Ways, json.dumps(value))]
+    assert "77" not in "".join(written)
+    assert '"pin"' not in "".join(written)
+    shown = [json.loads(text) for text in written]
+    assert shown[-1] == shown[-2] == whole
+    nothing = {"Name": None, "share": None, "total": None, "each": None}
+    assert next(one["drives"]["a"] for one in shown if one["drives"]) == nothing
+    halves = [one["walks"][0]["next"] for one in shown if one["walks"] and one["walks"][0]["next"]]
+    assert halves[0] == {"Name": None, "day": None, "next": None}
+    assert halves[-1] == {"Name": "a", "day": 2023, "next": None}
 
 
 @pytest.mark.parametrize(

@@ -199,6 +199,9 @@ class Definitions:
     def __getitem__(self, ref: str) -> Schema:
         return self._by_ref[ref]
 
+    def __contains__(self, ref: str) -> bool:
+        return ref in self._by_ref
+
     def standalone(self, schema: Schema) -> Any:
         """Return the schema with the definitions that it needs, and no others."""
         if not self._by_ref:

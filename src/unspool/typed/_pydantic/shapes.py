@@ -1046,7 +1046,7 @@ def _builder(part: TypePart, config: Config) -> Build:
     if part.kind == "typed-dict" or owner is None:
         return _dict
     if part.kind == "dataclass-args":
-        return dataclass_builder(owner["cls"])
+        return dataclass_builder(owner["cls"], part.schema, part.definitions, config)
     return model_builder(owner["cls"], part.schema, part.definitions, config)
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .._shape import Attribute
     from .schema import Config, Schema
 
-__all__ = ["PydanticWriting", "model_serializer", "root_serializer"]
+__all__ = ["PydanticWriting", "dataclass_serializer", "model_serializer", "root_serializer"]
 
 MAX_DEPTH: Final = 60
 TRANSPARENT: Final = frozenset({"default", "custom-error", "missing-sentinel", "nullable"})
@@ -50,12 +50,30 @@ def model_serializer(
     made: dict[str, Any] = {}
     for name, field in fields.items():
         inner: Any = _checked(written(field["schema"], definitions), definitions, config)
-        options: dict[str, Any] = {key: field[key] for key in FIELD_KEYS if key in field}
-        made[name] = {**core_schema.model_field(inner), **_safely_excluded(options)}
+        made[name] = {**core_schema.model_field(inner), **_options(field)}
     for name, computed in subclass.model_computed_fields.items():
         made[name] = core_schema.model_field(_any(), serialization_alias=computed.alias)
     inner = core_schema.model_fields_schema(made, extra_behavior="allow" if keeps_extras else "ignore")
     return _serializer(subclass, inner, definitions, config, fill)
+
+
+def dataclass_serializer(
+    subclass: type, arguments: Schema, definitions: Definitions, config: Config
+) -> SchemaSerializer:
+    """Return the serializer of a half-filled dataclass, of which absent fields are None."""
+    made: list[Any] = []
+    for field in arguments["fields"]:
+        if not field.get("init_only"):
+            inner: Any = _checked(written(field["schema"], definitions), definitions, config)
+            made.append({**core_schema.dataclass_field(field["name"], inner), **_options(field)})
+    for computed in arguments.get("computed_fields", ()):
+        alias: str | None = computed.get("alias")
+        made.append(core_schema.dataclass_field(computed["property_name"], _any(), serialization_alias=alias))
+    names: list[str] = [field["name"] for field in made]
+    inner = core_schema.dataclass_args_schema(subclass.__name__, made)
+    settings: Any = {key: value for key, value in config.items() if key != "extra_fields_behavior"}
+    schema: Any = core_schema.dataclass_schema(subclass, inner, names, config=settings)
+    return SchemaSerializer(definitions.standalone(schema), _use_prebuilt=False)
 
 
 def root_serializer(
@@ -82,6 +100,10 @@ def _serializer(
 
 def _any() -> Any:
     return dict(ANY)
+
+
+def _options(field: Schema) -> dict[str, Any]:
+    return _safely_excluded({key: field[key] for key in FIELD_KEYS if key in field})
 
 
 def _checked(schema: Schema, definitions: Definitions, config: Any) -> Schema:
@@ -127,13 +149,27 @@ def _without_serialization(schema: Schema, definitions: Definitions, depth: int)
         return _written(schema["steps"][-1], definitions, depth)
     if kind in FUNCTIONS:
         return _written(schema["schema"], definitions, depth) if "schema" in schema else ANY
-    if kind == "definition-ref" and _is_plain_dataclass(definitions[schema["schema_ref"]]):
-        return {"type": "union", "choices": [schema, ANY]}  # a half-filled one is written as any value
-    if kind in ("model", "definition-ref", "named-tuple", "call", "generator"):
+    if kind == "definition-ref":
+        return _reference(schema, definitions, depth)
+    if kind in ("model", "named-tuple", "call", "generator"):
         return ANY
     if kind in ("union", "tagged-union"):
         return _union(schema, definitions, depth)
     return _container(schema, definitions, depth)
+
+
+def _reference(schema: Schema, definitions: Definitions, depth: int) -> Schema:
+    ref: str = schema["schema_ref"]
+    if _is_plain_dataclass(definitions[ref]):
+        return {"type": "union", "choices": [schema, ANY]}  # a half-filled one is written as any value
+    if _class_of(definitions[ref], definitions) is not None:
+        return ANY
+    name = f"{ref}:half"
+    if name not in definitions:
+        definitions.add([{**ANY, "ref": name}])  # the type may contain itself
+        made = _written(definitions[ref], definitions, depth)
+        definitions.add([{"type": "nullable", "schema": made, "ref": name}])
+    return {"type": "definition-ref", "schema_ref": name}
 
 
 def _union(schema: Schema, definitions: Definitions, depth: int) -> Schema:
@@ -163,6 +199,8 @@ def _class_of(schema: Schema, definitions: Definitions) -> type | None:
             schema = definitions[schema["schema_ref"]]
         elif schema["type"] not in CLASSES and "schema" in schema:
             schema = schema["schema"]
+        else:
+            break
     cls: type | None = schema["cls"] if schema["type"] in CLASSES else None
     return cls
 
@@ -216,7 +254,7 @@ def _safe(serialization: Schema, *, has_others: bool) -> Schema:
     needs_whole = _needs_whole(serialization)
 
     def write(*arguments: Any) -> Any:
-        if needs_whole or has_half(arguments[1 if is_method else 0]):
+        if (needs_whole and is_half(arguments[0])) or has_half(arguments[1 if is_method else 0]):
             if has_others:
                 raise PydanticSerializationUnexpectedValue("half filled")
             return None
@@ -502,6 +540,8 @@ def _has_serializer(schema: Schema, definitions: Mapping[str, Schema] | None = N
             return not has_own
         if has_own:
             continue
+        if _has_names_of_its_own(part):
+            return True
         if part["type"] == "definitions":
             known |= _definitions(part)
             found = [part["schema"]]
@@ -514,6 +554,15 @@ def _has_serializer(schema: Schema, definitions: Mapping[str, Schema] | None = N
                 seen.add(id(inner))
                 parts.append(inner)
     return False
+
+
+def _has_names_of_its_own(schema: Schema) -> bool:
+    """Return whether a typed dict or a dataclass has other keys than its fields. Its values do not say which."""
+    if schema["type"] not in ("typed-dict", "dataclass-args"):
+        return False
+    found: Any = schema["fields"]
+    fields: list[Schema] = [*found.values()] if isinstance(found, dict) else found  # pyright: ignore[reportUnknownMemberType]
+    return any(field.get(key) for field in fields for key in FIELD_KEYS) or _changes_json(schema.get("config", {}))
 
 
 def _is_plain_dataclass(schema: Schema) -> bool:
