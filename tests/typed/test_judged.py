@@ -171,6 +171,52 @@ def test_validators_that_read_data_see_what_pydantic_shows_them() -> None:
     assert calls == [{"first": 1, "second": ""}]
 
 
+def _unlike_first(value: Any, info: ValidationInfo) -> Any:
+    if value == info.data.get("first"):
+        raise ValueError("the same as the first")
+    return value.upper() if isinstance(value, str) else value
+
+
+class Unlike(BaseModel):
+    first: str
+    word: Annotated[str, AfterValidator(_unlike_first)] = ""
+    either: Annotated[str | int, AfterValidator(_unlike_first)] = 0
+    words: list[Annotated[str, AfterValidator(_unlike_first)]] = []
+
+
+@dataclasses.dataclass
+class UnlikeData:
+    first: str
+    word: Annotated[str, AfterValidator(_unlike_first)] = ""
+
+
+class UnlikeDict(TypedDict):
+    first: str
+    word: Annotated[str, AfterValidator(_unlike_first)]
+
+
+@pytest.mark.parametrize("hint", [Unlike, UnlikeData, UnlikeDict])
+def test_a_string_is_not_shown_before_a_validator_that_reads_other_fields(hint: Any) -> None:
+    """Neither while it grows, nor while it waits for those fields."""
+
+    def shown(*fragments: str) -> list[Any]:
+        values = [one.value for one in iter_partial(hint, fragments, on_invalid="ignore")]
+        return [value.get("word") if isinstance(value, dict) else value.word for value in values]
+
+    assert shown('{"first": "a"', ', "word": "b', 'c"', "}") == [None, "BC", "BC"]
+    assert shown('{"word": "b', 'c"', ', "first": "a"', "}") == [None, "BC", "BC"]
+    assert set(shown('{"first": "a"', ', "word": "a', '"', "}")) == {None}
+
+
+def test_parts_are_not_shown_before_a_validator_that_reads_other_fields() -> None:
+    """Nor are the values of a union, and the items of a list."""
+    fragments = ['{"either": "x', 'y"', ', "words": ["u', 'v", "w', '"]', ', "first": "a", "word": "b"', "}"]
+    values = [one.value for one in iter_partial(Unlike, fragments)]
+    assert {one.either for one in values[:-2]} == {None}
+    assert [one.words for one in values if one.words] == [["UV", "W"]] * 2
+    assert values[-2].either == "XY"
+
+
 class SpeechlessError(Exception):
     def __str__(self) -> str:
         raise AttributeError
