@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import json
 import warnings
 from datetime import date
@@ -33,7 +34,8 @@ from pydantic import (
 from typing_extensions import TypeAliasType, TypedDict
 
 from tests.support.models import CASES
-from unspool.typed import Invalid, InvalidError, iter_changes, iter_partial
+from unspool import create_state, parse_chunk
+from unspool.typed import Invalid, InvalidError, iter_changes, iter_partial, partial
 
 
 def complete(hint: Any, text: str, path: str) -> str:
@@ -217,6 +219,74 @@ def test_parts_are_not_shown_before_a_validator_that_reads_other_fields() -> Non
     assert values[-2].either == "XY"
 
 
+def test_other_values_are_not_shown_before_a_validator_that_reads_other_fields() -> None:
+    """Not early, and not as plain values."""
+
+    class Choice(BaseModel):
+        first: str
+        kind: Annotated[Literal["walk", "ride"], AfterValidator(_unlike_first)] = "walk"
+        free: Annotated[Any, AfterValidator(_unlike_first)] = None
+
+    fragments = ['{"kind": "w', 'alk"', ', "free": "x', 'y"', ', "first": "a"', "}"]
+    values = [one.value for one in iter_partial(Choice, fragments, early=True)]
+    assert [(one.kind, one.free) for one in values] == [*[(None, None)] * (len(values) - 2), *[("WALK", "XY")] * 2]
+
+
+def test_a_validator_reads_other_fields_in_any_way() -> None:
+    """In a function inside, and as local names: it waits for the fields before its own."""
+
+    def inside(value: int, info: ValidationInfo) -> int:
+        return sum(value + info.data["first"] for _ in [1])
+
+    def as_local(value: int, info: ValidationInfo) -> int:
+        return value + int(eval("info.data['first']", locals()))
+
+    class Reading(BaseModel):
+        first: int
+        one: Annotated[int, AfterValidator(inside)]
+        two: Annotated[int, AfterValidator(as_local)]
+
+    text = '{"two": 1, "one": 2, "first": 3}'
+    assert list(iter_partial(Reading, text))[-1].value == Reading.model_validate_json(text)
+
+
+def test_a_value_that_waits_for_a_second_name_is_not_complete() -> None:
+    """The first name may still come, and the validator would read that one."""
+
+    class Late(BaseModel):
+        model_config = ConfigDict(populate_by_name=True)
+        first: int = Field(alias="First")
+        second: Annotated[int, AfterValidator(_unlike_first)]
+
+    def is_complete(text: str) -> bool:
+        return partial(Late).resolve(parse_chunk(create_state(), text))[0].is_complete_at("second")
+
+    assert is_complete('{"First": 1, "second": 2 ')
+    assert not is_complete('{"first": 1, "second": 2 ')
+    assert is_complete('{"first": 1, "second": 2 }')
+    assert not is_complete('{"first": 1, "second": 2, "First": 2 }')
+
+
+def test_nothing_is_complete_in_a_value_that_was_refused_as_a_whole() -> None:
+    """Nothing in it was judged."""
+
+    def refuse(value: Any) -> Any:
+        raise ValueError("never")
+
+    class Refusing(BaseModel):
+        parts: Annotated[list[int], BeforeValidator(refuse)]
+        rest: list[int]
+
+    text = '{"parts": [1, 2], "rest": [3, "x"]}'
+    assert complete(Refusing, text, "parts[0]") == "never"
+    assert complete(Refusing, text, "rest[0]") == text[: text.index(', "x"') + 1]
+    with pytest.raises(InvalidError) as caught:
+        list(iter_partial(Refusing, text, on_invalid="defer"))
+    invalid = caught.value.invalid
+    answers = {path: invalid.is_complete_at(path) for path in ("rest[0]", "parts", "parts[0]", "rest[1]", "rest")}
+    assert [path for path, answer in answers.items() if answer] == ["rest[0]"]
+
+
 class SpeechlessError(Exception):
     def __str__(self) -> str:
         raise AttributeError
@@ -334,6 +404,27 @@ def test_no_hook_of_an_attribute_meets_a_half_filled_instance() -> None:
     assert seen == []
 
 
+def test_a_set_of_enums_with_a_hash_of_their_own_is_a_list_until_it_closes() -> None:
+    """Like any other set that would call code of the type."""
+
+    class Loud(enum.Enum):
+        ONE = "one"
+        TWO = "two"
+
+        def __hash__(self) -> int:
+            return 1
+
+    class Quiet(enum.Enum):
+        ONE = "one"
+        TWO = "two"
+
+    def shown(hint: Any) -> list[type]:
+        return [type(one.value) for one in iter_partial(hint, ['["one", "t', 'wo"', "]"])]
+
+    assert shown(set[Loud]) == [list, list, set]
+    assert {*shown(set[Quiet])} == {set}
+
+
 # Dumps
 
 
@@ -433,10 +524,10 @@ def test_serializers_do_not_meet_half_filled_values() -> None:
         "around": halt,
         "either": [7, halt],
         "masked": "secret",
-        "share": 1.0,
-        "small": 3,
-        "hidden": {"name": "b", "nights": 4},
         "total": 4,
+        "share": 1.0,
+        "hidden": {"name": "b", "nights": 4},
+        "small": 3,
     }
     whole = json.loads(Labelled.model_validate(value).model_dump_json())
     written: list[Any] = []
@@ -446,7 +537,7 @@ def test_serializers_do_not_meet_half_filled_values() -> None:
             written.append(json.loads(one.value.model_dump_json()))
             assert one.value.model_dump().keys() == written[-1].keys()
     assert written[-1] == whole
-    assert written[-2] == {**whole, "share": None, "total": None}  # this one reads the total
+    assert written[-2] == {**whole, "share": None, "small": None}  # this one reads the total
     shown: dict[str, set[Any]] = {"first": {None, "A 2"}, "nights": {None, 0, 1, 2}, "masked": {None, "s***"}}
     assert {name: {one[name] for one in written} for name in shown} == shown
     assert all(one.keys() <= whole.keys() | {"hidden"} for one in written)
