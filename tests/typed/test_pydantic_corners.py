@@ -186,6 +186,10 @@ class RootOfRoots(RootModel[dict[str, TextRoot | list[NamedRoot]]]):
     pass
 
 
+class KeyRoot(RootModel[list[dict[Annotated[str, AfterValidator(_with_name)], int]]]):
+    pass
+
+
 class AskingRoot(RootModel[list[Annotated[str, AfterValidator(told("in a root"))]]]):
     pass
 
@@ -526,6 +530,8 @@ CORNERS: list[tuple[Any, list[str]]] = [
     (Annotated[list[int] | str, AfterValidator(lambda value: (value,))], ["[1, 2]", '"abc"', "1"]),
     (NamedRoot, ['["a", "b"]', '["bad"]']),
     (TextRoot, ['"a"', '"bad"']),
+    (KeyRoot, ['[{"a": 1}]', '[{"bad": 1}]']),
+    (RootModel[dict[Annotated[str, AfterValidator(_with_name)], int]], ['{"a": 1}', '{"bad": 1}', "{}"]),
     (RootOfRoots, ['{"a": "b", "c": [["d"], []]}', '{"a": [["bad"]]}']),
     (
         HasRoots,

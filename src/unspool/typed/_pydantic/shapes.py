@@ -678,6 +678,8 @@ def mapping(part: TypePart, describe: Describe) -> MapShape:
     schema = part.schema
     keys: Schema = schema.get("keys_schema", ANY)
     values: Schema = schema.get("values_schema", ANY)
+    if not part.is_lenient and part.below("").field and any(map(is_with_info, part.definitions.walk(keys))):
+        raise NeedsWholeError  # a key is judged on its own, and has no place for the name of the field
     shape = describe(values, part.config, part.below("[*]"))
     has_plain_keys = keys["type"] in ("any", "str") and is_plain(keys, part.config)
     check_key: Callable[[str], object] | None = None
