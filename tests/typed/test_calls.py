@@ -13,6 +13,7 @@ import pytest
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     OnErrorOmit,
@@ -105,6 +106,8 @@ class Marked(msgspec.Struct):
         (from_pydantic, Annotated[dict[str, int], WholeItems], "$"),
         (from_pydantic, list[Annotated[Trip, WholeItems]], "$[*]"),
         (from_pydantic, dict[str, Annotated[str, WholeItems]], "$[*]"),
+        (from_pydantic, Annotated[dict[str, int] | str, WholeItems], "$"),
+        (from_pydantic, list[Annotated[str, BeforeValidator(str), WholeItems]], "$[*]"),
         (from_msgspec, Marked, "$.notes"),
         (from_msgspec, list[Annotated[Marked, WholeItems]], "$[*]"),
     ],
@@ -114,6 +117,35 @@ def test_whole_items_of_an_object(make: Any, type: Any, path: str) -> None:
     with pytest.raises(OptionsError) as refused:
         make(type)
     assert str(refused.value) == f"{path}: WholeItems is for arrays; mark the values of an object with Atomic instead"
+
+
+@pytest.mark.parametrize(
+    "type",
+    [
+        Annotated[list[str], WholeItems],
+        Annotated[list[str] | None, WholeItems],
+        Annotated[list[str] | str | int, WholeItems],
+        Annotated[list[str] | Trip, WholeItems],
+        Annotated[list[str], BeforeValidator(list), WholeItems],
+        Annotated[list[str] | Trip, BeforeValidator(list), WholeItems],
+    ],
+    ids=str,
+)
+def test_whole_items_of_an_array_among_other_types(type: Any) -> None:
+    """The marker reaches the arrays in a union, and what a draft shows. The type may come twice."""
+    shown = [one.value for one in iter_partial(dict[str, type], ['{"a": ["ab", "c', 'd"], "b": ["ab", "c', 'd"]}'])]
+    assert [{key: list(value) for key, value in one.items()} for one in shown] == [
+        {"a": ["ab"]},
+        {"a": ["ab", "cd"], "b": ["ab"]},
+        {"a": ["ab", "cd"], "b": ["ab", "cd"]},
+    ]
+
+
+def test_whole_items_where_a_validator_may_take_an_array() -> None:
+    """Nothing tells whether the branch is for arrays, so the marker is allowed."""
+    shouted: Any = Annotated[str, BeforeValidator(lambda value: "".join(value).upper())]
+    *_, last = iter_partial(Annotated[shouted | int, WholeItems], '["a", "b"]')
+    assert last.value == "AB"
 
 
 def test_items_that_may_be_omitted() -> None:

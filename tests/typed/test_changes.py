@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import pytest
 
 pytest.importorskip("pydantic")
+from typing import NotRequired
 
 import msgspec
+import pydantic.dataclasses
 from pydantic import (
     Base64Str,
     BaseModel,
@@ -20,8 +22,10 @@ from pydantic import (
     PlainSerializer,
     RootModel,
     computed_field,
+    field_serializer,
     model_serializer,
 )
+from typing_extensions import TypedDict
 
 from tests.support.steps import steps
 from unspool import COMPILED, Options, OptionsError, UnspoolError
@@ -189,6 +193,33 @@ def test_values_with_serializers_appear_when_they_are_complete() -> None:
     assert set(seen) == {"abc"}
 
 
+def test_a_serializer_that_reads_other_fields_runs_when_they_are_complete() -> None:
+    """A method that leaves its `self` alone needs the value only."""
+
+    class Price(BaseModel):
+        amount: float
+        size: int
+        unit: str = "kg"
+
+        @field_serializer("amount")
+        def per_unit(self, amount: float) -> float:
+            return amount / self.size
+
+        @field_serializer("unit")
+        def short(self, unit: str) -> str:
+            return unit[:1]
+
+    fragments = ['{"amount": 3, ', '"unit": "kilogram", ', '"size": 2, ', "}"]
+    assert changes_of(Price, ['{"amount": 3 ', ', "unit": "kilogram" ', ', "size": 2 ', "}"]) == [
+        [("appeared", "$")],
+        [("appeared", "$.unit"), ("completed", "$.unit")],
+        [("appeared", "$.size"), ("completed", "$.size")],
+        [("appeared", "$.amount"), ("completed", "$.amount"), ("completed", "$")],
+    ]
+    fragments = ['{"amount": 3 ', ', "unit": "kilogram" ', ', "size": 2 ', "}"]
+    assert document_of(Price, fragments) == {"amount": 1.5, "size": 2, "unit": "k"}
+
+
 def test_a_set_is_written_when_it_is_complete() -> None:
     """A set has an order of its own, and a set of models is shown as a list before: so it appears once, and whole."""
 
@@ -241,6 +272,54 @@ def test_a_dataclass_is_written_by_the_serializers_around_it() -> None:
             assert "replaced" not in [kind for one in changes_of(hint, fragments) for kind, _ in one]
     first, _ = iter_partial(Note, ['{"one": {"code": "YQ=="}, "more": [{"code": "Yg=="}', "]}"])
     assert json.loads(first.value.model_dump_json()) == json.loads(text)
+
+
+class Ride(TypedDict):
+    line: Annotated[str, Field(serialization_alias="Line")]
+    pin: NotRequired[Annotated[int, Field(exclude=True)]]
+
+
+@dataclass
+class Walk:
+    name: Annotated[str, Field(serialization_alias="Name")]
+    pin: Annotated[int, Field(exclude=True)] = 0
+
+
+@pytest.mark.parametrize(("type", "key", "written"), [(Ride, "line", "Line"), (Walk, "name", "Name")])
+def test_typed_dicts_and_dataclasses_with_other_keys(type: Any, key: str, written: str) -> None:
+    """Their excluded values are never sent, and their keys are those that the library writes."""
+
+    class Way(BaseModel):
+        name: str
+        parts: list[type]
+
+    parts = [{key: "a", "pin": 7}, {key: "b", "pin": 7}]
+    expected = [{written: "a"}, {written: "b"}]
+    assert document_of(list[type], list(json.dumps(parts))) == expected
+    fragments = list(json.dumps({"name": "abc", "parts": parts}))
+    assert document_of(Way, fragments) == {"name": "abc", "parts": expected}
+    assert "7" not in str([changes.patch for changes in iter_changes(Way, fragments)])
+    assert ("grew", "$.name") in [one for some in changes_of(Way, fragments) for one in some]
+
+
+def test_computed_fields_of_a_dataclass() -> None:
+    """They are written with the complete object, as those of a model are."""
+
+    @pydantic.dataclasses.dataclass
+    class Price:
+        amount: float
+        size: int = 1
+
+        @computed_field  # type: ignore[prop-decorator]
+        @property
+        def each(self) -> float:
+            return self.amount / self.size
+
+    text = '[{"amount": 3, "size": 2}, {"amount": 1}]'
+    assert document_of(list[Price], list(text)) == [
+        {"amount": 3, "size": 2, "each": 1.5},
+        {"amount": 1, "size": 1, "each": 1},
+    ]
 
 
 @pytest.mark.parametrize("library", ["pydantic", "msgspec"])

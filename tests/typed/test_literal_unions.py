@@ -191,6 +191,27 @@ def test_no_branch_is_left() -> None:
     assert str(wrong.value) == "unknown_tag: $[0].kind: expected a known 'kind'"
 
 
+def test_a_literal_under_a_second_name_decides_nothing() -> None:
+    """The first name may still come, and wins."""
+
+    class One(BaseModel):
+        model_config = ConfigDict(populate_by_name=True)
+        kind: Literal["one"] = Field(alias="type")
+        size: int
+
+    class Two(BaseModel):
+        model_config = ConfigDict(populate_by_name=True)
+        kind: Literal["two"] = Field(alias="type")
+        name: str
+
+    text = '[{"kind": "one", "type": "two", "name": "x"}, {"kind": "one", "size": 1}, {"type": "two", "name": "y'
+    hint: Any = list[One | Two]
+    *_, last = iter_partial(hint, [*text, '"}]'])
+    assert last.value == TypeAdapter(hint).validate_json(text + '"}]')
+    shown = partial(hint).resolve(parse_chunk(create_state(), text))[0].value
+    assert [type(one).__name__ for one in shown] == ["Two", "One", "PartialTwo"]
+
+
 def test_fields_that_are_missing() -> None:
     """`missing` knows the branch as soon as it is decided."""
     first, *_ = iter_partial(Walk | Meal, ['{"kind": "meal"', ', "dishes": []}'])

@@ -165,6 +165,44 @@ class Sentinel(BaseModel):
     size: int | MISSING = MISSING
 
 
+# Root models: the name of their field is "root", and they have no other fields that a validator could ask for
+
+
+def _with_name(value: str, info: ValidationInfo) -> str:
+    if value == "bad":
+        raise ValueError("bad")
+    return f"{info.field_name}: {value}"
+
+
+class NamedRoot(RootModel[list[Annotated[str, AfterValidator(_with_name)]]]):
+    pass
+
+
+class TextRoot(RootModel[Annotated[str, AfterValidator(_with_name)]]):
+    pass
+
+
+class RootOfRoots(RootModel[dict[str, TextRoot | list[NamedRoot]]]):
+    pass
+
+
+class KeyRoot(RootModel[list[dict[Annotated[str, AfterValidator(_with_name)], int]]]):
+    pass
+
+
+class AskingRoot(RootModel[list[Annotated[str, AfterValidator(told("in a root"))]]]):
+    pass
+
+
+class HasRoots(BaseModel):
+    first: str = ""
+    named: NamedRoot
+    deep: RootOfRoots | None = None
+    after: Annotated[NamedRoot, AfterValidator(told("after"))] = NamedRoot([])
+    asking: AskingRoot = AskingRoot([])
+    more: list[AskingRoot] = []
+
+
 # What is left out
 
 
@@ -192,6 +230,7 @@ class Omitting(BaseModel):
     unique: set[OnErrorOmit[int]] = set()
     least: Annotated[list[OnErrorOmit[int]], Field(min_length=1, max_length=2)] = [1]
     pair: tuple[OnErrorOmit[int], int] = (1, 2)
+    named: dict[str, OnErrorOmit[Annotated[str, AfterValidator(_with_name)]]] = {}
 
 
 # Names
@@ -436,6 +475,7 @@ CORNERS: list[tuple[Any, list[str]]] = [
             '{"limited": [1, 2, 4]}',
             '{"pair": [1, 2]}',
             '{"pair": ["x", 2]}',
+            '{"named": {"a": "bad", "b": "ok"}}',
         ],
     ),
     (
@@ -488,6 +528,19 @@ CORNERS: list[tuple[Any, list[str]]] = [
     (tuple[int, str] | None, ["null", '[1, "a"]', "[1]", '[1,"a",2]', "{}"]),
     (Annotated[list[int] | None, AfterValidator(lambda value: value or [0])], ["null", "[1]", "[]"]),
     (Annotated[list[int] | str, AfterValidator(lambda value: (value,))], ["[1, 2]", '"abc"', "1"]),
+    (NamedRoot, ['["a", "b"]', '["bad"]']),
+    (TextRoot, ['"a"', '"bad"']),
+    (KeyRoot, ['[{"a": 1}]', '[{"bad": 1}]']),
+    (RootModel[dict[Annotated[str, AfterValidator(_with_name)], int]], ['{"a": 1}', '{"bad": 1}', "{}"]),
+    (RootOfRoots, ['{"a": "b", "c": [["d"], []]}', '{"a": [["bad"]]}']),
+    (
+        HasRoots,
+        [
+            '{"first": "x", "named": ["a"], "deep": {"a": "b", "c": [["d"]]}, "after": ["e"]}',
+            '{"asking": ["a"], "first": "x", "more": [["b", "c"]], "named": []}',
+            '{"named": ["bad"]}',
+        ],
+    ),
     (RootModel[int | None], ["null", "5", '"x"']),
     (RootModel[str], ['"abc"', "1"]),
     (RootModel[list[int] | dict[str, int] | None], ["null", "[1]", '{"a": 1}', '{"a": "x"}']),

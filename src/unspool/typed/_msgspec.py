@@ -73,6 +73,7 @@ from ._shape import (
     Writing,
     is_exactly,
     json_text,
+    message_of,
     plain_copy,
 )
 from ._twin import attributes_of, described, is_half, twin_of
@@ -644,6 +645,15 @@ def _nulls(members: Members) -> frozenset[str]:
     return frozenset([name for name, value in members.items() if value is None])
 
 
+def _known_nulls(half: object) -> frozenset[str]:
+    """Return the names of the fields that are null. No `__getattr__` of the user's runs."""
+    try:
+        nulls: frozenset[str] = object.__getattribute__(half, NULLS)
+    except AttributeError:
+        return frozenset()
+    return nulls
+
+
 def _nothing(_: object) -> None:
     """Do nothing: the ``__post_init__`` of half-filled structs."""
 
@@ -718,7 +728,7 @@ def _default(field: inspect.Field) -> object:
 
 
 def _refused(cls: Any, error: Exception) -> ShapeError:
-    problem = Problem(ROOT, "post_init", f"what {cls.__name__} accepts", str(error), is_by_validator=True)
+    problem = Problem(ROOT, "post_init", f"what {cls.__name__} accepts", message_of(error), is_by_validator=True)
     return ShapeError([problem], {0: error})
 
 
@@ -763,7 +773,7 @@ class MsgspecWriting(Writing):
         if is_exactly(value, dict):
             return {self.map_key(key): item for key, item in value.items()}
         half = is_half(value)
-        names: list[str] = [field.name for field in getattr(value, "__attrs_attrs__", ())]
+        names: list[str] = [field.name for field in getattr(type(value), "__attrs_attrs__", ())]  # pyright: ignore[reportUnknownArgumentType]
         there: dict[Attribute, Any] = {}
         if isinstance(value, msgspec.Struct):
             names = [*value.__struct_fields__]
@@ -772,7 +782,7 @@ class MsgspecWriting(Writing):
             names = [field.name for field in dataclasses.fields(value)]
         elif not names:
             return None
-        nulls = getattr(value, NULLS, ())
+        nulls = _known_nulls(value) if half else frozenset[str]()
         known = [(name, getattr(value, name)) for name in names]
         return there | {name: item for name, item in known if item is not None or not half or name in nulls}
 
@@ -783,4 +793,4 @@ class MsgspecWriting(Writing):
         try:
             return plain_copy(msgspec.to_builtins(value, str_keys=True))
         except (TypeError, ValueError, OverflowError) as error:
-            raise UnwritableError(str(error)) from error
+            raise UnwritableError(message_of(error)) from error

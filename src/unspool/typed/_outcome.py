@@ -118,8 +118,8 @@ class Resolution(Generic[T]):
         """Return whether the value at this path is complete, was judged, and is valid.
 
         Once True, the answer stays True: no continuation of the text changes the value or makes it invalid. A validator
-        of an object around it may still refuse that object. If the text leaves out a field that has a default, the
-        field is complete with its object.
+        of an object or array around it may still refuse that one, or make another one of it. If the text leaves out a
+        field that has a default, the field is complete with its object.
         """
         steps = Path.parse(path).steps if isinstance(path, str) else tuple(path)
         found = [] if self._judged is None else self._judged.all_found()

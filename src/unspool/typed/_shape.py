@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ALL_KINDS",
+    "ARRAY",
     "IGNORED",
     "MARKS",
     "NO_ITEMS",
@@ -68,6 +69,7 @@ __all__ = [
     "is_object",
     "json_text",
     "kinds_of",
+    "message_of",
     "plain_copy",
 ]
 
@@ -125,6 +127,14 @@ class ShapeError(Exception):
     def of(cls, code: str, expected: str, path: Path = ROOT) -> ShapeError:
         """Return an error with one problem."""
         return cls([Problem(path, code, expected)])
+
+
+def message_of(error: BaseException) -> str:
+    """Return the message of an exception of the user's. It is empty if the exception cannot tell."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001
+        return ""
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

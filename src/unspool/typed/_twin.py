@@ -13,11 +13,11 @@ from typing import Any, Final
 
 __all__ = ["attributes_of", "described", "is_half", "twin_of"]
 
-OWN: Final = frozenset(  # these belong to one class, or run when a class is made
+OWN: Final = frozenset(  # these belong to one class, or run when a class is made, or at every look at an instance
     {
         *("__dict__", "__weakref__", "__slots__", "__module__", "__qualname__", "__doc__", "__class__"),
         *("__init_subclass__", "__pydantic_init_subclass__", "__subclasshook__", "__signature__"),
-        *("__abstractmethods__", "_abc_impl"),
+        *("__abstractmethods__", "_abc_impl", "__getattribute__"),
     }
 )
 

@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from weakref import WeakValueDictionary
 
 from pydantic import BaseModel
-from pydantic_core import SchemaSerializer, core_schema
 
 from .._resolve import instances_of
 from .._twin import twin_of
-from .schema import ANY
-from .writing import model_serializer, root_serializer
+from .writing import dataclass_serializer, model_serializer, root_serializer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -39,6 +37,9 @@ class _HalfModel(BaseModel):
     """The base of half-filled models."""
 
     __slots__ = (THERE,)
+
+
+SLOT: Final[Any] = _HalfModel.__dict__[THERE]
 
 
 class _HalfTuple(tuple[object, ...]):
@@ -72,10 +73,16 @@ class _FieldsSet(_Derived):
     __slots__ = ()
 
     def __init__(self) -> None:
-        super().__init__(lambda instance: {*getattr(instance, THERE, instance.__dict__)} - EXTRAS)
+        super().__init__(lambda instance: {*self._there(instance)} - EXTRAS)
 
     def __set__(self, instance: Any, value: object) -> None:
-        object.__setattr__(instance, THERE, value)
+        SLOT.__set__(instance, value)
+
+    def _there(self, instance: Any) -> Any:
+        try:
+            return SLOT.__get__(instance)
+        except AttributeError:  # `getattr` would ask the `__getattr__` of the user
+            return instance.__dict__
 
 
 def model_builder(cls: type[BaseModel], schema: Schema, definitions: Definitions, config: Config) -> Build:
@@ -110,9 +117,14 @@ def root_builder(cls: type[BaseModel], root: Schema, definitions: Definitions, c
     return lambda root: build({"root": root})
 
 
-def dataclass_builder(cls: type) -> Build:
+def dataclass_builder(cls: type, arguments: Schema, definitions: Definitions, config: Config) -> Build:
     """Return the builder for a dataclass, Pydantic's or any other. A half-filled one has no slots."""
-    subclass = _subclass(cls, lambda: _partial_dataclass(cls))
+
+    def serializer(subclass: type) -> object:
+        return dataclass_serializer(subclass, arguments, definitions, config)
+
+    computed: list[str] = [one["property_name"] for one in arguments.get("computed_fields", ())]
+    subclass = _subclass(cls, lambda: _partial_dataclass(cls, computed, serializer))
     put: Callable[[object, str, object], None] = object.__setattr__
 
     def build(there: dict[str, object], extras: dict[str, object] | None = None) -> object:
@@ -145,14 +157,14 @@ def _subclass(cls: type, make: Callable[[], type]) -> type:
 
 
 class _Serializer:
-    """The serializer of a half-filled model, made when someone asks for it."""
+    """The serializer of a half-filled model or dataclass, made when someone asks for it."""
 
     __slots__ = ("_make",)
 
-    def __init__(self, make: Callable[[type[BaseModel]], object]) -> None:
+    def __init__(self, make: Callable[[Any], object]) -> None:
         self._make = make
 
-    def __get__(self, instance: object, owner: type[BaseModel]) -> object:
+    def __get__(self, instance: object, owner: type) -> object:
         made = self._make(owner)
         type.__setattr__(owner, "__pydantic_serializer__", made)
         return made
@@ -191,19 +203,12 @@ def _write_filled(instance: Any, write: Callable[[object], object]) -> object:
     return write(copy)
 
 
-def _partial_dataclass(cls: Any) -> type:
-    names = [field.name for field in dataclasses.fields(cls)]
-    namespace: dict[str, Any] = dict.fromkeys(names)
+def _partial_dataclass(cls: Any, computed: list[str], serializer: Callable[[type], object]) -> type:
+    namespace: dict[str, Any] = dict.fromkeys([*computed, *(field.name for field in dataclasses.fields(cls))])
+    namespace["__pydantic_serializer__"] = _Serializer(serializer)
     if cls.__dataclass_params__.repr:
         namespace["__repr__"] = _dataclass_repr
-    subclass = twin_of(cls, (), namespace)
-    if "__pydantic_serializer__" in dir(cls):
-        any_schema: Any = ANY
-        members = [core_schema.dataclass_field(name, any_schema) for name in names]
-        arguments = core_schema.dataclass_args_schema(cls.__name__, members)
-        serializer = SchemaSerializer(core_schema.dataclass_schema(subclass, arguments, names), _use_prebuilt=False)
-        type.__setattr__(subclass, "__pydantic_serializer__", serializer)
-    return subclass
+    return twin_of(cls, (), namespace)
 
 
 def _dataclass_repr(self: Any) -> str:

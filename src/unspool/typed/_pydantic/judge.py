@@ -24,7 +24,7 @@ from pydantic_core import SchemaError, SchemaValidator, ValidationError, core_sc
 
 from ..._path import ROOT, Path
 from .._resolve import CONTEXT, HIDDEN
-from .._shape import Held, Problem, ShapeError, json_text
+from .._shape import Held, Problem, ShapeError, json_text, message_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -138,7 +138,7 @@ def as_written(
             if key is None:
                 return validate(text, strict=strict, context=CONTEXT.get())
             made: Any = validate(f"{{{key}:{text}}}", strict=strict, context=CONTEXT.get())
-            return made[0][field]
+            return made[0].get(field, HIDDEN)  # a validator may omit the value
         except ValidationError as error:
             raise shape_error(error, node, 0 if key is None else 1) from None
         except Exception as error:  # noqa: BLE001
@@ -194,7 +194,7 @@ def of_parts(
             if field is None:
                 return validate(values, strict=strict, context=CONTEXT.get())
             made: Any = validate({field: values}, strict=strict, context=CONTEXT.get())
-            return made[0][field]
+            return made[0].get(field, HIDDEN)  # a validator may omit the value
         except ValidationError as error:
             raise shape_error(error, None, 0 if field is None else 1) from None
         except Exception as error:  # noqa: BLE001
@@ -225,7 +225,7 @@ def one_field(
         there = {other: next(values[key] for key in keys if key in values) for other, keys in before.items()}
         try:
             made: Any = validate({**there, name: value}, strict=strict, context=CONTEXT.get())
-            return made[0][name]
+            return made[0].get(name, HIDDEN)
         except ValidationError as error:
             raise shape_error(error, value.node, 1) from None
         except Exception as error:  # noqa: BLE001
@@ -278,7 +278,7 @@ def failed(error: Exception) -> ShapeError:
     """Return the problem of a value whose validator raised an exception that is not a verdict."""
     if isinstance(error, MemoryError):
         raise error
-    words = f"{type(error).__name__}: {error}"
+    words = f"{type(error).__name__}: {message_of(error)}"
     problem = Problem(ROOT, "validator_failed", "a value that its validator can handle", words, is_by_validator=True)
     return ShapeError([problem], {0: error})
 

@@ -44,6 +44,7 @@ __all__ = [
     "inside",
     "is_class",
     "is_plain",
+    "is_root",
     "is_strict",
     "is_with_info",
     "is_wrapper",
@@ -53,6 +54,7 @@ __all__ = [
     "marks_of",
     "may_omit",
     "reads_data",
+    "reads_self",
     "tags_of",
     "unlisted",
 ]
@@ -197,6 +199,9 @@ class Definitions:
     def __getitem__(self, ref: str) -> Schema:
         return self._by_ref[ref]
 
+    def __contains__(self, ref: str) -> bool:
+        return ref in self._by_ref
+
     def standalone(self, schema: Schema) -> Any:
         """Return the schema with the definitions that it needs, and no others."""
         if not self._by_ref:
@@ -243,12 +248,13 @@ class Definitions:
         """Return whether a validator of this part of a field may ask for the fields before it.
 
         A class inside has fields of its own, and its own validators (`model_validator`) are judged with it: Pydantic
-        hands them the fields of the outer class only because of the place where the class is used.
+        hands them the fields of the outer class only because of the place where the class is used. But a root model has
+        no other fields, so its validators are meant to see those of the outer class.
         """
         parts, seen = [schema], {id(schema)}
         while parts:
             part = parts.pop()
-            if is_class(part):
+            if is_class(part) and not is_root(part):
                 continue
             if reads_data(part) or part.get("default_factory_takes_data"):
                 return True
@@ -263,10 +269,19 @@ class Definitions:
 
 def is_class(schema: Schema) -> bool:
     """Return whether this is a class with fields, maybe inside its own validators, which carry its name then."""
+    return _class_inside(schema)["type"] in CLASSES
+
+
+def is_root(schema: Schema) -> bool:
+    """Return whether this is a root model, maybe inside its own validators."""
+    return bool(_class_inside(schema).get("root_model"))
+
+
+def _class_inside(schema: Schema) -> Schema:
     has_name = "ref" in schema
     while has_name and schema["type"] in FUNCTIONS and "schema" in schema:
         schema = schema["schema"]
-    return schema["type"] in CLASSES
+    return schema
 
 
 def inside(schema: Schema) -> Iterator[Schema]:
@@ -322,10 +337,18 @@ def reads_data(schema: Schema) -> bool:
     """
     if not is_with_info(schema):
         return False
-    return not _only_reads_harmless(schema["function"]["function"], 2 if schema["type"] == "function-wrap" else 1)
+    return not _only_reads(HARMLESS, schema["function"]["function"], 2 if schema["type"] == "function-wrap" else 1)
 
 
-def _only_reads_harmless(function: Any, index: int) -> bool:
+def reads_self(function: object) -> bool:
+    """Return whether a method of a class may use its `self`."""
+    return "__class__" in getattr(getattr(function, "__code__", None), "co_freevars", ()) or not _only_reads(
+        frozenset(), function, 0
+    )
+
+
+def _only_reads(attributes: frozenset[str], function: Any, index: int) -> bool:
+    """Return whether a function uses this parameter for nothing but these attributes of it."""
     if isinstance(function, MethodType):
         function, index = function.__func__, index + 1
     code = getattr(function, "__code__", None)
@@ -342,7 +365,7 @@ def _only_reads_harmless(function: Any, index: int) -> bool:
             continue
         following = instructions[at + 1]
         is_last = instruction.opname.startswith("LOAD_FAST") and name not in names[:-1]  # it may load two values
-        if not is_last or following.opname != "LOAD_ATTR" or following.argval not in HARMLESS:
+        if not is_last or following.opname != "LOAD_ATTR" or following.argval not in attributes:
             return False
     return True
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Callable
+from contextlib import suppress
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -20,6 +21,7 @@ from ..._tree.nodes import BooleanNode, ContainerNode, NumberNode, StringNode
 from .._resolve import HIDDEN, resolve_node
 from .._shape import (
     ALL_KINDS,
+    ARRAY,
     IGNORED,
     NO_ITEMS,
     NULL,
@@ -41,6 +43,7 @@ from .._shape import (
     UnionShape,
     Waiting,
     json_text,
+    kinds_of,
 )
 
 try:
@@ -188,6 +191,11 @@ class TypePart(NamedTuple):
         classes = [wrapper for wrapper in self.around if wrapper["type"] in ("model", "dataclass")]
         return classes[-1] if classes else None
 
+    def below(self, step: str) -> TypePlace:
+        """Return the place of an item. In a root model, the name of the field is "root"."""
+        is_root = any(wrapper.get("root_model") for wrapper in self.around)
+        return self.place.below(step, field="root" if is_root else None)
+
     def calls_back(self) -> bool:
         """Return whether judging this part may run code of the user's."""
         around = [one for one in self.around if one["type"] != "default"]  # there is a value, so no default runs
@@ -306,7 +314,11 @@ class PydanticDescriber:
             reference = self._named[key] = RefShape()
             reference.is_lenient = place.is_lenient
             marks = frozenset({"WholeItems"} if whole_items else ())
-            named = reference.target = self.shape(self._definitions[ref], {}, place, around, marks)
+            try:
+                named = reference.target = self.shape(self._definitions[ref], {}, place, around, marks)
+            except OptionsError:
+                del self._named[key]
+                raise
             self._named[key] = named
         return named
 
@@ -328,20 +340,22 @@ class PydanticDescriber:
             if kind == "named-tuple":
                 return part.or_null(named_tuple(part, self.shape))
             if kind == "union":
-                return self._union(part)
+                return self._union(part, whole_items)
             if kind == "tagged-union" and not callable(part.schema["discriminator"]):
                 return self._tagged(part)
             if kind == "tuple":
                 return part.or_null(tuple_of(part, self.shape, whole_items))
         except NeedsWholeError:
             pass
-        return self._whole(part)
+        return self._whole(part, whole_items)
 
     # Unions
 
-    def _union(self, part: TypePart) -> Shape:
+    def _union(self, part: TypePart, whole_items: bool) -> Shape:
         choices: list[Schema] = [one[0] if isinstance(one, tuple) else one for one in part.schema["choices"]]
         branches = self._branches(part, choices)
+        if whole_items:
+            branches = self._with_whole_items(part, choices, branches)
         is_smart = part.schema.get("mode", "smart") == "smart"
         if is_smart and any(one["type"] == "str" and is_plain(one, part.config) for one in choices):
             branches = [
@@ -355,6 +369,19 @@ class PydanticDescriber:
     def _branches(self, part: TypePart, choices: list[Schema]) -> list[Shape]:
         place = part.place._replace(may_be_absent=True)
         return [self.shape(choice, part.config, place, _without_null(part)) for choice in choices]
+
+    def _with_whole_items(self, part: TypePart, choices: list[Schema], branches: list[Shape]) -> list[Shape]:
+        """Return the branches with the marker on those that take arrays."""
+        marks = frozenset({"WholeItems"})
+        place = part.place._replace(may_be_absent=True)
+        marked = list(branches)
+        for index, choice in enumerate(choices):
+            if ARRAY in kinds_of(branches[index]):
+                with suppress(OptionsError):  # a validator may make a string of an array
+                    marked[index] = self.shape(choice, part.config, place, _without_null(part), marks)
+        if not any(ARRAY in kinds_of(branch) or isinstance(branch, RefShape) for branch in branches):
+            raise OptionsError(f"{part.place.path}: {NO_ITEMS}")
+        return marked
 
     def _tagged(self, part: TypePart) -> Shape:
         by_tag = branches_of(part.schema)
@@ -391,16 +418,16 @@ class PydanticDescriber:
 
     # Parts that are judged as a whole
 
-    def _whole(self, part: TypePart) -> Shape:
+    def _whole(self, part: TypePart, whole_items: bool) -> Shape:
         if part.is_lenient:
-            return self._lenient(part)
+            return self._lenient(part, whole_items)
         if part.schema.get("on_error") == "omit":
             return DeferredShape(part.judge(), ALL_KINDS)  # an item is there once it is accepted, and not before
         # This shape only shows open values, and null is never open.
-        shown = self._lenient(part._replace(around=_without_null(part)))
+        shown = self._lenient(part._replace(around=_without_null(part)), whole_items)
         return DeferredShape(part.judge(), ALL_KINDS, shown=None if isinstance(shown, IgnoredShape) else shown)
 
-    def _lenient(self, part: TypePart) -> Shape:
+    def _lenient(self, part: TypePart, whole_items: bool) -> Shape:
         """Return the shape that shows the part until it is judged; IGNORED if there is nothing to show."""
         part = part._replace(place=part.place._replace(is_lenient=True))
         schema, kind = part.schema, part.kind
@@ -416,7 +443,8 @@ class PydanticDescriber:
             return IGNORED
         config: Config = schema.get("config", {}) if kind == "model" else part.config
         around = (*part.around, schema) if kind in FUNCTIONS or kind == "model" else part.around
-        return self.shape(inner, config, part.place, around)
+        marks = frozenset({"WholeItems"} if whole_items else ())
+        return self.shape(inner, config, part.place, around, marks)
 
 
 def _marked(shape: Shape, marks: frozenset[str], place: TypePlace) -> Shape:
@@ -606,7 +634,7 @@ def array(part: TypePart, describe: Describe, whole_items: bool) -> ArrayShape:
     """Return the shape of a list, a set or a deque."""
     schema = part.schema
     items: Schema = schema.get("items_schema", ANY)
-    shape = describe(items, part.config, part.place.below("[*]"))
+    shape = describe(items, part.config, part.below("[*]"))
     omits = may_omit(items, part.definitions)
     is_set = part.kind in ("set", "frozenset")
     show = part.shown(None if is_set and not _is_hashed_by_python(items) else ARRAYS[part.kind])
@@ -650,7 +678,9 @@ def mapping(part: TypePart, describe: Describe) -> MapShape:
     schema = part.schema
     keys: Schema = schema.get("keys_schema", ANY)
     values: Schema = schema.get("values_schema", ANY)
-    shape = describe(values, part.config, part.place.below("[*]"))
+    if not part.is_lenient and part.below("").field and any(map(is_with_info, part.definitions.walk(keys))):
+        raise NeedsWholeError  # a key is judged on its own, and has no place for the name of the field
+    shape = describe(values, part.config, part.below("[*]"))
     has_plain_keys = keys["type"] in ("any", "str") and is_plain(keys, part.config)
     check_key: Callable[[str], object] | None = None
     if not has_plain_keys and not (part.is_lenient and any_calls_back(keys, part)):
@@ -686,7 +716,7 @@ def tuple_of(part: TypePart, describe: Describe, whole_items: bool) -> TupleShap
         raise NeedsWholeError
     if any(may_omit(one, part.definitions) for one in items[:variadic]):
         raise NeedsWholeError
-    shapes = [describe(one, part.config, part.place.below(f"[{index}]")) for index, one in enumerate(items)]
+    shapes = [describe(one, part.config, part.below(f"[{index}]")) for index, one in enumerate(items)]
     rest = None if variadic is None else shapes.pop()
     omits = variadic is not None and may_omit(items[-1], part.definitions)
     show = part.shown(tuple)
@@ -1018,7 +1048,7 @@ def _builder(part: TypePart, config: Config) -> Build:
     if part.kind == "typed-dict" or owner is None:
         return _dict
     if part.kind == "dataclass-args":
-        return dataclass_builder(owner["cls"])
+        return dataclass_builder(owner["cls"], part.schema, part.definitions, config)
     return model_builder(owner["cls"], part.schema, part.definitions, config)
 
 
