@@ -74,6 +74,16 @@ def test_law_40_only_losses_differ_in_recordings(name: str) -> None:
         assert needless(target, states[-1], read, encoder.losses) == []
 
 
+@each_recording
+def test_law_40_no_call_of_the_provider_is_lost_in_its_own_protocol(name: str) -> None:
+    """Blocks that only the provider knows go back to its own client."""
+    wire, _ = recorded()[name]
+    if wire in {"anthropic", "openai-responses"}:
+        encoder = Encoder(wire)
+        encoded(all_events(recorded_states(name)), encoder)
+        assert {loss.what for loss in encoder.losses}.isdisjoint({"server_call", "server_result", "citation"})
+
+
 @many
 @given(configs, many_deltas, targets)
 def test_law_40_hostile_messages_keep_the_grammar(config: Config, deltas: list[Delta], target: str) -> None:

@@ -222,6 +222,46 @@ def test_every_target_has_its_section() -> None:
     assert re.findall(r"`([a-z-]+)`", parts) == list(TARGETS)
 
 
+def interpreted(*, ends: bool) -> list[Any]:
+    """A call that the provider runs: its code has ended before its item has, and maybe the item never does."""
+    item = {"type": "code_interpreter_call", "id": "ci_1", "status": "in_progress", "code": "", "container_id": "k"}
+    whole = {**item, "status": "completed", "code": "x", "outputs": [{"type": "logs", "logs": "1"}]}
+    said: dict[str, Any] = {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed"}
+    said["content"] = [{"type": "output_text", "text": "Yes.", "annotations": []}]
+    place = {"output_index": 0, "item_id": "ci_1"}
+    events: list[dict[str, Any]] = [
+        {"type": "response.created", "response": {"id": "resp_1", "model": "m", "output": []}},
+        {"type": "response.output_item.added", "output_index": 0, "item": item},
+        {"type": "response.code_interpreter_call_code.delta", **place, "delta": "x"},
+        {"type": "response.code_interpreter_call_code.done", **place, "code": "x"},
+        {"type": "response.code_interpreter_call.interpreting", **place},
+        *([{"type": "response.output_item.done", "output_index": 0, "item": whole}] if ends else []),
+        {"type": "response.output_item.added", "output_index": 1, "item": {**said, "content": []}},
+        {"type": "response.output_item.done", "output_index": 1, "item": said},
+    ]
+    output = [whole, said] if ends else [said]
+    end = {"id": "resp_1", "model": "m", "status": "completed", "output": output}
+    return [*events, {"type": "response.completed", "response": end}]
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_a_call_that_the_provider_runs_is_written_when_its_item_ends(ends: bool) -> None:
+    """Its code ends before; an item that never ends is lost, as in a request."""
+    encoding = encode(interpreted(ends=ends), "openai-responses")
+    chunks = list(encoding)
+    assert [loss.what for loss in encoding.losses] == ([] if ends else ["server_call"])
+    items = chunks[-1]["response"]["output"]
+    assert [item["type"] for item in items] == [*(["code_interpreter_call"] if ends else []), "message"]
+    if ends:
+        assert (items[0]["code"], items[0]["outputs"]) == ("x", [{"type": "logs", "logs": "1"}])
+    *states, _ = MessageStream(interpreted(ends=ends))
+    for state in states:
+        late = Encoder("openai-responses", id="resp_1", created=1)
+        known = late.prelude(state)
+        added = [chunk["item"]["type"] for chunk in known if chunk["type"] == "response.output_item.added"]
+        assert added in ([], ["code_interpreter_call"], [*(item["type"] for item in items)])
+
+
 def test_the_kinds_of_losses_are_a_closed_set() -> None:
     """The type checker holds every `lose` to the set; here, each kind of the set is one that the package names."""
     kinds = set(get_args(Lost))

@@ -477,6 +477,10 @@ class Target:
         """Return an id of a call that the target accepts."""
         return id
 
+    def is_final(self, part: Part) -> bool:
+        """Tell whether a part without text that has ended can be written. Others wait for their last change."""
+        return True
+
     def account(self, step: Step, number: int, part: Part) -> None:
         """Report the losses of a part that has ended, or has changed after its end."""
 
@@ -731,7 +735,9 @@ def _change(target: Target, now: Step, number: int, part: Part, name: str) -> No
         is_named = slot.status >= OPEN and name == "id" and part.id is not None
         if is_named and now.state.ids.get(("from", part.id)) != slot.id:
             now.lose(number, "id_changed", "the id of the call came too late")
-    if slot.status == QUEUED:
+    if slot.status == NEW and slot.is_ended:
+        _end(target, now, number, part)
+    elif slot.status == QUEUED:
         slot = now.state.slots.at(number).fork()
         slot.part = part
         now.put(number, slot)
@@ -758,6 +764,11 @@ def _end(target: Target, now: Step, number: int, part: Part, *, is_last: bool = 
             _ask_floor(target, now, number, slot, part)
             slot = now.state.slots.at(number)
     if slot.status == NEW:
+        if not is_last and not target.is_final(part):
+            slot = slot.fork()
+            slot.is_ended = True
+            now.put(number, slot)
+            return
         if target.shares_floor(slot.type) and not _is_free(target, now):
             _wait(now, number, slot, part, True)
             return
