@@ -85,11 +85,13 @@ def test_law_40_no_call_of_the_provider_is_lost_in_its_own_protocol(name: str) -
 
 
 @many
-@given(configs, many_deltas, targets)
-def test_law_40_hostile_messages_keep_the_grammar(config: Config, deltas: list[Delta], target: str) -> None:
+@given(configs, many_deltas, targets, st.booleans())
+def test_law_40_hostile_messages_keep_the_grammar(
+    config: Config, deltas: list[Delta], target: str, carry: bool
+) -> None:
     """Parts that interleave, late names, repeated ids, replaced text, ends without starts: the grammar holds."""
     events = all_events(states_after(deltas, config))
-    encoder = Encoder(target, include_usage=True)
+    encoder = Encoder(target, include_usage=True, carry=carry, source="gemini")
     chunks: list[Any] = []
     for event in events:
         chunks += encoder.feed(event)
