@@ -27,7 +27,20 @@ from tests.support.grammars import GRAMMARS, accept
 from tests.support.message_deltas import configs, many_deltas, states_after
 from tests.support.steps import steps
 from unspool import COMPILED, OptionsError
-from unspool.llm import Config, ContentAdded, Encoder, MessageStream, PartEnded, PartStarted, SourcePart, TextPart
+from unspool.llm import (
+    Config,
+    ContentAdded,
+    Encoder,
+    MessageStream,
+    PartEnded,
+    PartStarted,
+    SourcePart,
+    TextPart,
+    ToolCallDelta,
+    changes,
+    reduce,
+    start,
+)
 from unspool.llm._encoders.machine import step
 from unspool.llm._encoders.registry import TARGETS
 
@@ -284,8 +297,18 @@ def many_losses(target: str, count: int) -> None:
     assert len(encoder.losses) in {0, count}
 
 
+def many_ids(target: str, count: int) -> None:
+    """Many calls whose ids are the same one in some targets."""
+    encoder = Encoder(target)
+    state = start()
+    for number in range(count):
+        call = ToolCallDelta(number, chr(0x4E00 + number), "f", "{}", "function", is_done=True)
+        before, state = state, reduce(state, call)
+        encoded(changes(before, state), encoder)
+
+
 @pytest.mark.skipif(COMPILED, reason="steps are counted in the plain sources only")
-@pytest.mark.parametrize("work", [many_pieces, many_parts, many_losses])
+@pytest.mark.parametrize("work", [many_pieces, many_parts, many_losses, many_ids])
 @each_target
 def test_law_43_twice_the_events_are_twice_the_work(work: Callable[[str, int], None], target: str) -> None:
     """Twice the pieces, parts or losses take at most 2.3 times the work."""

@@ -11,6 +11,8 @@ from tests.support.encodings import all_events
 from tests.support.message_deltas import states_after
 from unspool import Options
 from unspool.llm import Config, Encoder, MessageStart, MessageStream, ProviderError, TextDelta, ToolCallDelta, encode
+from unspool.llm._encoders.machine import Step
+from unspool.llm._encoders.registry import TARGETS
 
 START = MessageStart("assistant", "msg_1", "m")
 
@@ -104,3 +106,28 @@ def test_a_call_without_an_id_does_not_wait_for_its_end(target: str) -> None:
     text = str([chunk for event in all_events(begun) for chunk in encoder.feed(event)])
     assert "call_0" in text
     assert '{"a": ' in text
+
+
+def test_ids_that_become_the_same_are_numbered() -> None:
+    """Two ids with characters that Anthropic does not accept, and one that has the number already."""
+    ids = ["a.", "a_2", "a!", "a?"]
+    deltas = [ToolCallDelta(number, named, "f", "{}", "function") for number, named in enumerate(ids)]
+    encoder = Encoder("anthropic")
+    events = all_events(states_after([START, *deltas], Config()))
+    chunks = [chunk for event in events for chunk in encoder.feed(event)]
+    blocks = [chunk["content_block"] for chunk in chunks if chunk["type"] == "content_block_start"]
+    assert [block["id"] for block in blocks] == ["a_", "a_2", "a__2", "a__3"]
+    assert [(loss.part, loss.what) for loss in encoder.losses] == [
+        (0, "id_changed"),
+        (2, "id_changed"),
+        (3, "id_changed"),
+    ]
+
+
+def test_a_numbered_id_is_not_too_long() -> None:
+    """The Responses API accepts ids of up to 64 characters."""
+    step = Step(Encoder("openai-responses").state)
+    target = TARGETS["openai-responses"].target
+    found = [step.free_id(target, "x" * 64) for _ in range(3)]
+    assert len(set(found)) == 3
+    assert max(map(len, found)) <= 64

@@ -404,6 +404,8 @@ class Step:
 
     def mark(self, number: int, what: object) -> None:
         """Remember that something of a part was written beside its text."""
+        if self.has(number, what):
+            return  # the map is shared: another value under the same key would copy it
         state = self.changed()
         state.marks = state.marks.put((number, what), True)
 
@@ -415,13 +417,32 @@ class Step:
         """Return the citations of a part that were not written yet, with their places. Now they count as written."""
         count = self.state.marks.get((number, "citations"))
         first = count if isinstance(count, int) else 0
-        state = self.changed()
-        state.marks = state.marks.put((number, "citations"), len(part.citations))
+        if first != len(part.citations):
+            state = self.changed()
+            state.marks = state.marks.put((number, "citations"), len(part.citations))
         return [(at, citation) for at, citation in enumerate(part.citations) if at >= first]
 
     def has_citations(self, number: int, part: TextPart) -> bool:
         """Tell whether all citations of a part were written."""
         return not part.citations or self.state.marks.get((number, "citations")) == len(part.citations)
+
+    def free_id(self, target: Target, wanted: str) -> str:
+        """Return an id that no other call has, and take it: the one that is wanted, or this one with a number."""
+        state = self.changed()
+        found = wanted
+        if state.ids.get(found) is not None:
+            taken, free = 1, 2  # numbers: the first is never free, and the numbers between them are searched by halves
+            while state.ids.get(target.clean_id(f"{wanted}_{free}")) is not None:
+                taken, free = free, 2 * free
+            while free - taken > 1:
+                middle = (taken + free) // 2
+                if state.ids.get(target.clean_id(f"{wanted}_{middle}")) is None:
+                    free = middle
+                else:
+                    taken = middle
+            found = target.clean_id(f"{wanted}_{free}")
+        state.ids = state.ids.put(found, True)
+        return found
 
     def number(self) -> int:
         """Return the number of the next block or item."""
@@ -911,12 +932,8 @@ def _open(target: Target, now: Step, number: int, slot: Slot, part: Part | None)
 
 def _call_id(target: Target, now: Step, number: int, call: ToolCall) -> str:
     """Return the id of a call in the target, which no other call has."""
+    found = now.free_id(target, f"call_{call.index}" if call.id is None else target.clean_id(call.id))
     state = now.changed()
-    wanted = f"call_{call.index}" if call.id is None else target.clean_id(call.id)
-    found = wanted
-    while state.ids.get(found) is not None:
-        found += "_"
-    state.ids = state.ids.put(found, True)
     if call.id is not None:
         state.ids = state.ids.put(("from", call.id), found).put(("part", call.id), number)
         if found != call.id:

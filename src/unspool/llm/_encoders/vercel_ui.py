@@ -194,12 +194,9 @@ class VercelUI(Target):
 
     def _orphan(self, step: Step, number: int, part: ToolResultPart) -> str:
         """Begin the call of a result whose call is not in the message: the page refuses a result without one."""
-        state = step.changed()
-        found = part.call_id or f"result_{number}"
-        while state.ids.get(found) is not None:
-            found += "_"
-        state.ids = state.ids.put(found, True)
+        found = step.free_id(self, part.call_id or f"result_{number}")
         if part.call_id is not None:
+            state = step.changed()
             state.ids = state.ids.put(("from", part.call_id), found)
         fields: Chunk = {
             "toolCallId": found,
