@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import pytest
 
 from tests.support.shared import PROJECT
+from unspool import OptionsError
 from unspool.llm import Encoder, Loss, LossError, MessageStream, aencode, encode
 from unspool.llm._encoders.registry import TARGETS
 from unspool.llm._formats.registry import FORMATS
@@ -80,6 +81,35 @@ def test_reasoning_that_the_caller_leaves_out_is_no_loss() -> None:
     state = MessageStream(THINKING).final()
     (message,) = state.as_messages("openai-chat", include_reasoning="none", strict=True)
     assert message == {"role": "assistant", "content": "Yes."}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_reasoning_can_go_as_text(format: str) -> None:
+    """In another format, if the caller wants it: before the text and apart from it. Its signature is lost."""
+    state = MessageStream(THINKING).final()
+    turn = state.as_messages(format, reasoning_as="text")
+    losses = [(loss.part, loss.what) for loss in state.lost_in(format, reasoning_as="text")]
+    if format == "anthropic":
+        assert (turn, losses) == (state.as_messages(), [])
+        return
+    assert losses == [(0, "signature")]
+    assert "Hm." in str(turn)
+    assert state.as_messages(format, include_reasoning="none", reasoning_as="text") == state.as_messages(
+        format, include_reasoning="none"
+    )
+    if format in {"openai-chat", "ollama"}:
+        assert turn[0]["content"] == "Hm.\n\nYes."
+    (first, *_) = MessageStream([*THINKING[:5], *THINKING[-2:]]).final().as_messages("openai-chat", reasoning_as="text")
+    assert first["content"] == "Hm."
+
+
+def test_reasoning_goes_as_text_or_not_at_all() -> None:
+    """There is no other word for it."""
+    state = MessageStream(THINKING).final()
+    with pytest.raises(OptionsError, match="reasoning_as"):
+        state.as_messages("openai-chat", reasoning_as="summary")
+    with pytest.raises(OptionsError, match="reasoning_as"):
+        state.lost_in("openai-chat", reasoning_as="")
 
 
 def test_an_error_counts_its_losses() -> None:
