@@ -19,7 +19,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -35,6 +35,8 @@ TARGETS: Final = {"chat/completions": "openai-chat", "responses": "openai-respon
 FORWARDED: Final = ("authorization", "x-api-key", "anthropic-version", "anthropic-beta")
 PATIENCE: Final = httpx.Timeout(300, connect=10)
 REFUSED: Final = 400
+STREAMS: Final = 200
+TICK: Final = 0.1
 
 
 def shaped(target: str, status: int, message: str) -> JSONResponse:
@@ -57,10 +59,25 @@ def streaming(answer: AsyncEncoding) -> Response:
     return StreamingResponse(answer.asse(), headers=answer.headers)
 
 
+async def unless_left(request: Request, asking: Coroutine[Any, Any, httpx.Response]) -> httpx.Response | None:
+    """The response, or None if the client leaves before there is one. That ends the request of the provider."""
+    task = asyncio.create_task(asking)
+    try:
+        while not (await asyncio.wait({task}, timeout=TICK))[0]:
+            if await request.is_disconnected():
+                return None
+        return task.result()
+    finally:
+        task.cancel()
+
+
 async def answered(target: str, upstream: httpx.Response, **options: Any) -> Response:
     """The answer of an upstream in the protocol of the client, or its refusal with its status."""
-    if upstream.status_code < REFUSED:
+    if upstream.status_code == STREAMS:
         return streaming(aencode(upstream, target, **options))
+    if upstream.status_code < REFUSED:
+        await upstream.aclose()
+        return shaped(target, 502, f"the upstream has no stream: its status is {upstream.status_code}")
     try:
         await MessageStream(upstream).afinal()
     except MessageError as error:
@@ -81,22 +98,24 @@ def gateway(upstream: str | None, pause: float = 0.02) -> FastAPI:
         body = await request.body()
         try:
             given: object = json.loads(body)
-        except ValueError:
+        except (ValueError, RecursionError):
             return shaped(target, 400, "the request is not JSON")
         asked = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
         if asked.get("stream") is not True:
             return shaped(target, 400, 'the gateway answers with streams: ask with "stream": true')
-        options: Any = asked.get("stream_options") or {}
-        wants_usage = options.get("include_usage") is True
+        options: Any = asked.get("stream_options")
+        wants_usage = isinstance(options, dict) and cast("dict[str, Any]", options).get("include_usage") is True
         if upstream is None:
             return streaming(aencode(recorded(pause), target, include_usage=wants_usage))
         headers = {name: request.headers[name] for name in FORWARDED if name in request.headers}
         headers["content-type"] = "application/json"
         sent = client.build_request("POST", upstream, content=body, headers=headers)
         try:
-            answer = await client.send(sent, stream=True)
+            answer = await unless_left(request, client.send(sent, stream=True))
         except httpx.HTTPError as error:
-            return shaped(target, 502, f"the upstream does not answer: {error}")
+            return shaped(target, 502, f"the upstream has no answer: {str(error) or type(error).__name__}")
+        if answer is None:
+            return Response()  # nobody reads it
         return await answered(target, answer, include_usage=wants_usage)
 
     return app

@@ -27,7 +27,20 @@ from tests.support.grammars import GRAMMARS, accept
 from tests.support.message_deltas import configs, many_deltas, states_after
 from tests.support.steps import steps
 from unspool import COMPILED, OptionsError
-from unspool.llm import Config, ContentAdded, Encoder, MessageStream, PartEnded, PartStarted, SourcePart, TextPart
+from unspool.llm import (
+    Config,
+    ContentAdded,
+    Encoder,
+    MessageStream,
+    PartEnded,
+    PartStarted,
+    SourcePart,
+    TextPart,
+    ToolCallDelta,
+    changes,
+    reduce,
+    start,
+)
 from unspool.llm._encoders.machine import step
 from unspool.llm._encoders.registry import TARGETS
 
@@ -74,12 +87,24 @@ def test_law_40_only_losses_differ_in_recordings(name: str) -> None:
         assert needless(target, states[-1], read, encoder.losses) == []
 
 
+@each_recording
+def test_law_40_no_call_of_the_provider_is_lost_in_its_own_protocol(name: str) -> None:
+    """Blocks that only the provider knows go back to its own client."""
+    wire, _ = recorded()[name]
+    if wire in {"anthropic", "openai-responses"}:
+        encoder = Encoder(wire)
+        encoded(all_events(recorded_states(name)), encoder)
+        assert {loss.what for loss in encoder.losses}.isdisjoint({"server_call", "server_result", "citation"})
+
+
 @many
-@given(configs, many_deltas, targets)
-def test_law_40_hostile_messages_keep_the_grammar(config: Config, deltas: list[Delta], target: str) -> None:
+@given(configs, many_deltas, targets, st.booleans())
+def test_law_40_hostile_messages_keep_the_grammar(
+    config: Config, deltas: list[Delta], target: str, carry: bool
+) -> None:
     """Parts that interleave, late names, repeated ids, replaced text, ends without starts: the grammar holds."""
     events = all_events(states_after(deltas, config))
-    encoder = Encoder(target, include_usage=True)
+    encoder = Encoder(target, include_usage=True, carry=carry, source="gemini")
     chunks: list[Any] = []
     for event in events:
         chunks += encoder.feed(event)
@@ -272,8 +297,18 @@ def many_losses(target: str, count: int) -> None:
     assert len(encoder.losses) in {0, count}
 
 
+def many_ids(target: str, count: int) -> None:
+    """Many calls whose ids are the same one in some targets."""
+    encoder = Encoder(target)
+    state = start()
+    for number in range(count):
+        call = ToolCallDelta(number, chr(0x4E00 + number), "f", "{}", "function", is_done=True)
+        before, state = state, reduce(state, call)
+        encoded(changes(before, state), encoder)
+
+
 @pytest.mark.skipif(COMPILED, reason="steps are counted in the plain sources only")
-@pytest.mark.parametrize("work", [many_pieces, many_parts, many_losses])
+@pytest.mark.parametrize("work", [many_pieces, many_parts, many_losses, many_ids])
 @each_target
 def test_law_43_twice_the_events_are_twice_the_work(work: Callable[[str, int], None], target: str) -> None:
     """Twice the pieces, parts or losses take at most 2.3 times the work."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import pytest
 
 from tests.support.shared import PROJECT
+from unspool import OptionsError
 from unspool.llm import Encoder, Loss, LossError, MessageStream, aencode, encode
 from unspool.llm._encoders.registry import TARGETS
 from unspool.llm._formats.registry import FORMATS
@@ -80,6 +81,35 @@ def test_reasoning_that_the_caller_leaves_out_is_no_loss() -> None:
     state = MessageStream(THINKING).final()
     (message,) = state.as_messages("openai-chat", include_reasoning="none", strict=True)
     assert message == {"role": "assistant", "content": "Yes."}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_reasoning_can_go_as_text(format: str) -> None:
+    """In another format, if the caller wants it: before the text and apart from it. Its signature is lost."""
+    state = MessageStream(THINKING).final()
+    turn = state.as_messages(format, reasoning_as="text")
+    losses = [(loss.part, loss.what) for loss in state.lost_in(format, reasoning_as="text")]
+    if format == "anthropic":
+        assert (turn, losses) == (state.as_messages(), [])
+        return
+    assert losses == [(0, "signature")]
+    assert "Hm." in str(turn)
+    assert state.as_messages(format, include_reasoning="none", reasoning_as="text") == state.as_messages(
+        format, include_reasoning="none"
+    )
+    if format in {"openai-chat", "ollama"}:
+        assert turn[0]["content"] == "Hm.\n\nYes."
+    (first, *_) = MessageStream([*THINKING[:5], *THINKING[-2:]]).final().as_messages("openai-chat", reasoning_as="text")
+    assert first["content"] == "Hm."
+
+
+def test_reasoning_goes_as_text_or_not_at_all() -> None:
+    """There is no other word for it."""
+    state = MessageStream(THINKING).final()
+    with pytest.raises(OptionsError, match="reasoning_as"):
+        state.as_messages("openai-chat", reasoning_as="summary")
+    with pytest.raises(OptionsError, match="reasoning_as"):
+        state.lost_in("openai-chat", reasoning_as="")
 
 
 def test_an_error_counts_its_losses() -> None:
@@ -220,6 +250,46 @@ def test_every_target_has_its_section() -> None:
     assert sections == list(TARGETS)
     parts = next(line for line in PAGE.splitlines() if line.startswith("| part |"))
     assert re.findall(r"`([a-z-]+)`", parts) == list(TARGETS)
+
+
+def interpreted(*, ends: bool) -> list[Any]:
+    """A call that the provider runs: its code has ended before its item has, and maybe the item never does."""
+    item = {"type": "code_interpreter_call", "id": "ci_1", "status": "in_progress", "code": "", "container_id": "k"}
+    whole = {**item, "status": "completed", "code": "x", "outputs": [{"type": "logs", "logs": "1"}]}
+    said: dict[str, Any] = {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed"}
+    said["content"] = [{"type": "output_text", "text": "Yes.", "annotations": []}]
+    place = {"output_index": 0, "item_id": "ci_1"}
+    events: list[dict[str, Any]] = [
+        {"type": "response.created", "response": {"id": "resp_1", "model": "m", "output": []}},
+        {"type": "response.output_item.added", "output_index": 0, "item": item},
+        {"type": "response.code_interpreter_call_code.delta", **place, "delta": "x"},
+        {"type": "response.code_interpreter_call_code.done", **place, "code": "x"},
+        {"type": "response.code_interpreter_call.interpreting", **place},
+        *([{"type": "response.output_item.done", "output_index": 0, "item": whole}] if ends else []),
+        {"type": "response.output_item.added", "output_index": 1, "item": {**said, "content": []}},
+        {"type": "response.output_item.done", "output_index": 1, "item": said},
+    ]
+    output = [whole, said] if ends else [said]
+    end = {"id": "resp_1", "model": "m", "status": "completed", "output": output}
+    return [*events, {"type": "response.completed", "response": end}]
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_a_call_that_the_provider_runs_is_written_when_its_item_ends(ends: bool) -> None:
+    """Its code ends before; an item that never ends is lost, as in a request."""
+    encoding = encode(interpreted(ends=ends), "openai-responses")
+    chunks = list(encoding)
+    assert [loss.what for loss in encoding.losses] == ([] if ends else ["server_call"])
+    items = chunks[-1]["response"]["output"]
+    assert [item["type"] for item in items] == [*(["code_interpreter_call"] if ends else []), "message"]
+    if ends:
+        assert (items[0]["code"], items[0]["outputs"]) == ("x", [{"type": "logs", "logs": "1"}])
+    *states, _ = MessageStream(interpreted(ends=ends))
+    for state in states:
+        late = Encoder("openai-responses", id="resp_1", created=1)
+        known = late.prelude(state)
+        added = [chunk["item"]["type"] for chunk in known if chunk["type"] == "response.output_item.added"]
+        assert added in ([], ["code_interpreter_call"], [*(item["type"] for item in items)])
 
 
 def test_the_kinds_of_losses_are_a_closed_set() -> None:

@@ -17,7 +17,7 @@ from tests.laws.test_laws_messages import recorded, recorded_states
 from tests.support import shared
 from tests.support.encodings import all_events, decoded, encoded, has_failed
 from tests.support.replay import Answer, Replay
-from unspool.llm import Encoder
+from unspool.llm import Encoder, carried, encode
 
 if TYPE_CHECKING:
     from unspool.llm import MessageState
@@ -91,6 +91,24 @@ def test_openai_reads_chat_completions() -> None:
             assert called == [
                 each for each, call in zip(calls_of(wanted), wanted.tool_calls, strict=True) if call.kind != "custom"
             ], name
+
+
+def test_openai_keeps_every_carried_secret() -> None:
+    """Its helper joins entries of lists by their number, and raises where an entry has none."""
+    thoughts: list[Any] = [
+        {"thought": True, "text": "One", "thoughtSignature": "c2ln"},
+        {"text": "Hi"},
+        {"thought": True, "text": "Two", "thoughtSignature": "bWF0"},
+        {"text": "!"},
+    ]
+    source: list[Any] = [{"candidates": [{"content": {"role": "model", "parts": [part]}}]} for part in thoughts]
+    encoding = encode([*source, {"candidates": [{"finishReason": "STOP"}]}], "openai-chat", carry=True)
+    with Replay(Answer(tuple(encoding.sse()), piece=BLOCK)) as server:
+        client = openai.OpenAI(base_url=server.url, api_key="-", max_retries=0)
+        with client.chat.completions.stream(model="m", messages=[{"role": "user", "content": "?"}]) as stream:
+            message: Any = stream.get_final_completion().choices[0].message
+    found = [carried(detail["data"]) for detail in message.reasoning_details]
+    assert [secret.value for secret in found if secret is not None] == ["c2ln", "bWF0"]
 
 
 @here

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import subprocess
 import sys
 import threading
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import anthropic
@@ -63,7 +65,7 @@ def example(*options: str) -> Iterator[str]:
         process.communicate(timeout=PATIENCE)
 
 
-def in_front(kind: str, upstream: Replay) -> Any:
+def in_front(kind: str, upstream: Replay | SimpleNamespace) -> Any:
     """A gateway in front of an upstream."""
     return command(upstream.url) if kind == "command" else example("--upstream", upstream.url)
 
@@ -143,6 +145,25 @@ def test_a_client_that_leaves_ends_the_request_of_the_upstream(kind: str, leave:
     with Replay(held) as upstream, in_front(kind, upstream) as url:
         leave(url)
         assert upstream.left.wait(PATIENCE)
+
+
+@each_gateway
+def test_a_client_that_leaves_before_the_upstream_answers(kind: str) -> None:
+    """The upstream has the request and says nothing yet: its connection ends with that of the client."""
+    body = b'{"stream": true}'
+    head = f"POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {len(body)}\r\n\r\n"
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(PATIENCE)
+        silent = SimpleNamespace(url=f"http://127.0.0.1:{listener.getsockname()[1]}/")
+        with in_front(kind, silent) as url:
+            with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), PATIENCE) as client:
+                client.sendall(head.encode() + body)
+                asked, _ = listener.accept()
+                asked.settimeout(PATIENCE)
+                assert asked.recv(4).startswith(b"POST")
+            with asked:
+                while asked.recv(4096):
+                    pass
 
 
 STATUSES = {

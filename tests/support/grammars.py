@@ -31,6 +31,7 @@ def accept_chat(chunks: list[Chunk], *, is_whole: bool = True) -> None:
     names: tuple[Any, ...] | None = None
     calls: list[str] = []
     ids: set[str] = set()
+    details: list[int] = []
     for chunk in chunks:
         assert state not in {"usage", "error"}, chunk
         if set(chunk) == {"error"}:
@@ -67,12 +68,12 @@ def accept_chat(chunks: list[Chunk], *, is_whole: bool = True) -> None:
             state = "ended"
         else:
             assert state == "deltas"
-            _chat_delta(delta, calls, ids)
+            _chat_delta(delta, calls, ids, details)
     if is_whole:
         assert state in {"ended", "usage", "error"}, state
 
 
-def _chat_delta(delta: Chunk, calls: list[str], ids: set[str]) -> None:
+def _chat_delta(delta: Chunk, calls: list[str], ids: set[str], details: list[int]) -> None:
     assert len(delta) == 1
     ((name, value),) = delta.items()
     if name in {"content", "reasoning_content", "refusal"}:
@@ -80,7 +81,11 @@ def _chat_delta(delta: Chunk, calls: list[str], ids: set[str]) -> None:
         return
     if name == "reasoning_details":
         assert value
-        assert all(detail["type"] == "reasoning.encrypted" and _is_text(detail["data"]) for detail in value)
+        for detail in value:
+            assert detail["type"] == "reasoning.encrypted"
+            assert _is_text(detail["data"])
+            assert detail["index"] == len(details), "clients join the details of one number"
+            details.append(detail["index"])
         return
     assert name == "tool_calls"
     (call,) = value

@@ -6,7 +6,8 @@ import json
 import socket
 import threading
 import time
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, contextmanager, suppress
 from http.client import HTTPConnection
 from typing import TYPE_CHECKING, Any
 from unittest import mock
@@ -105,6 +106,140 @@ def test_a_refusal_keeps_its_status(target: str) -> None:
     assert json.loads(body)["error"]["message"] == "slow down"
 
 
+KINDS = {
+    "anthropic": {400: "invalid_request_error", 429: "rate_limit_error", 500: "api_error", 529: "overloaded_error"},
+    "openai-chat": {400: "invalid_request_error", 429: "rate_limit_error", 500: "server_error", 529: "server_error"},
+}
+
+
+@pytest.mark.parametrize("target", KINDS)
+def test_a_refusal_has_the_kind_of_its_status(target: str) -> None:
+    """Clients try again after a fault of the provider, but not after one of their own."""
+    said = json.dumps({"error": {"message": "no", "type": "some_error"}}).encode()
+    for status, kind in KINDS[target].items():
+        with Replay(refusal(status, said)) as upstream, gateway(HTTPUpstream(upstream.url)) as server:
+            got, _, body = ask(server, PATHS[target])
+        assert (got, json.loads(body)["error"]["type"]) == (status, kind)
+
+
+Behaviour = Callable[[socket.socket], None]
+
+
+@contextmanager
+def behaving(behave: Behaviour) -> Iterator[tuple[str, list[bytes]]]:
+    """A server that reads one request and then does this with its connection: its address, and what it was sent."""
+    seen: list[bytes] = []
+
+    def serve() -> None:
+        connection, _ = listener.accept()
+        with connection:
+            connection.settimeout(PATIENCE)
+            data = b""
+            while STREAM not in data:
+                data += connection.recv(4096)
+            seen.append(data)
+            behave(connection)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1?key=secret", seen
+        thread.join(PATIENCE)
+        assert not thread.is_alive()
+
+
+def saying(answer: bytes) -> AbstractContextManager[tuple[str, list[bytes]]]:
+    """A server that sends these bytes."""
+    return behaving(lambda connection: connection.sendall(answer))
+
+
+HEAD = b"HTTP/1.1 %d X\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+
+
+@pytest.mark.parametrize("begin", [b"", HEAD % 200, HEAD % 429 + b"{"])
+@pytest.mark.parametrize("more", [b"", b"\r\n"])
+def test_a_client_that_leaves_early(begin: bytes, more: bytes) -> None:
+    """The upstream knows at once: before it has answered, before the stream begins, and in the middle of a refusal.
+
+    A client may send more than its request, as some send an empty line.
+    """
+    has_begun, is_left = threading.Event(), threading.Event()
+
+    def hold(connection: socket.socket) -> None:
+        connection.sendall(begin)
+        has_begun.set()
+        if connection.recv(1) == b"":
+            is_left.set()
+
+    with behaving(hold) as (url, _), gateway(HTTPUpstream(url)) as server:
+        with socket.create_connection(("127.0.0.1", server.server_port), PATIENCE) as client:
+            client.sendall(request_text() + more)
+            assert has_begun.wait(PATIENCE)
+        assert is_left.wait(PATIENCE)
+
+
+@pytest.mark.parametrize("status", [204, 302])
+def test_an_answer_without_a_stream_is_none(status: int) -> None:
+    """A redirect is not followed, because it would take the keys along."""
+    with saying(HEAD % status) as (url, _), gateway(HTTPUpstream(url)) as server:
+        got, _, body = ask(server, PATHS["openai-chat"])
+    assert got == 502
+    assert str(status) in json.loads(body)["error"]["message"]
+    assert b"secret" not in body
+
+
+def test_a_refusal_has_an_end() -> None:
+    """The gateway reads a part of a refusal that is endless, and hangs up."""
+
+    def go_on(connection: socket.socket) -> None:
+        connection.sendall(HEAD % 500)
+        with suppress(OSError):
+            while True:
+                connection.sendall(b"x" * 65536)
+
+    with behaving(go_on) as (url, _), gateway(HTTPUpstream(url)) as server:
+        assert ask(server, PATHS["anthropic"])[0] == 500
+
+
+def test_a_refusal_says_when_to_come_again() -> None:
+    """Clients wait for as long as the provider says."""
+    head = b"HTTP/1.1 429 X\r\nRetry-After: 7\r\nRetry-After-Ms: 7\r\n X: 1\r\nSet-Cookie: a=b\r\n"
+    with saying(head + b"Connection: close\r\n\r\n") as (url, _), gateway(HTTPUpstream(url)) as server:
+        answer = told(server, request_text())
+    assert answer.startswith(b"HTTP/1.1 429 ")
+    assert b"\r\nretry-after: 7\r\n" in answer
+    assert b"cookie" not in answer.lower()
+    assert b"X: 1" not in answer
+
+
+def test_an_upstream_gets_the_keys_alone() -> None:
+    """The headers that name an account go on; cookies and the like are not for the upstream."""
+    given = {"Authorization": "Bearer k", "OpenAI-Organization": "org", "Cookie": "c=d", "X-Forwarded-For": "10.0.0.1"}
+    with saying(HEAD % 200) as (url, seen), gateway(HTTPUpstream(url)) as server:
+        ask(server, PATHS["openai-chat"], STREAM, given)
+    (sent,) = seen
+    assert sent.startswith(b"POST /v1?key=secret HTTP/1.1\r\n")
+    assert b"authorization: Bearer k\r\n" in sent
+    assert b"openai-organization: org\r\n" in sent
+    assert b"cookie" not in sent.lower()
+    assert b"10.0.0.1" not in sent
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("http:///v1?key=secret", "http://127.0.0.1:x/?key=secret", "http://127.0.0.1:99999/?key=secret"),
+        *("http://127.0.0.1:9/a b?key=secret", "http://127.0.0.1:9/é?key=secret", "http://a..b/?key=secret"),
+    ],
+)
+def test_an_address_is_checked_before_anyone_asks(url: str) -> None:
+    """An error would come with each request, and would tell the key in the address."""
+    ran = run("gateway", url)
+    assert ran.status == 2
+    assert "the address of the upstream" in ran.stderr
+    assert "secret" not in ran.stderr.replace(url, "")
+
+
 @pytest.mark.parametrize("target", PATHS)
 def test_a_stream_that_breaks_off_ends_with_an_error(target: str) -> None:
     """The client is told, and never takes half an answer for a whole one."""
@@ -146,16 +281,62 @@ def test_bad_requests_are_refused(path: str, body: bytes, headers: dict[str, str
     assert json.loads(said)["error"]["message"]
 
 
-def test_a_path_without_post_is_refused() -> None:
-    """GET has an answer in the shape of the protocol, too."""
+@pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "PUT", "PATCH", "DELETE"])
+@pytest.mark.parametrize(("path", "status"), [(PATHS["openai-chat"], 405), ("/v1/models", 404)])
+def test_only_post_is_answered(method: str, path: str, status: int) -> None:
+    """Other methods have an answer in the shape of the protocol, too; that of HEAD has no body."""
     with gateway(recorded("anthropic")) as server:
         connection = HTTPConnection("127.0.0.1", server.server_port, timeout=PATIENCE)
-        connection.request("GET", PATHS["openai-chat"])
+        connection.request(method, path, STREAM if method in {"PUT", "PATCH"} else None)
         response = connection.getresponse()
-        assert response.status == 404
-        assert json.loads(response.read())["error"]["message"]
+        assert (response.status, response.getheader("Allow")) == (status, "POST" if status == 405 else None)
         assert response.getheader("X-Content-Type-Options") == "nosniff"
+        body = response.read()
+        assert body == b"" if method == "HEAD" else json.loads(body)["error"]["message"]
         connection.close()
+
+
+def told(server: GatewayServer, sent: bytes) -> bytes:
+    """What the gateway answers to these bytes."""
+    with socket.create_connection(("127.0.0.1", server.server_port), PATIENCE) as connection:
+        connection.sendall(sent)
+        answer = b""
+        while block := connection.recv(4096):
+            answer += block
+    return answer
+
+
+def request_text(path: str = "/v1/messages", host: str = "localhost") -> bytes:
+    """A whole request."""
+    head = f"POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {len(STREAM)}\r\n\r\n"
+    return head.encode() + STREAM
+
+
+def test_a_path_that_is_no_address(capsys: pytest.CaptureFixture[str]) -> None:
+    """A broken address in place of a path is an unknown path."""
+    with gateway(recorded("anthropic")) as server:
+        assert told(server, request_text("http://[oops/v1/messages")).startswith(b"HTTP/1.1 404 ")
+        assert told(server, request_text(host="LocalHost:8000")).startswith(b"HTTP/1.1 200 ")
+    assert capsys.readouterr().err == ""
+
+
+def test_pages_of_others_take_no_memory() -> None:
+    """The body of a request that is not local is read, so that the page can read the answer, but not kept."""
+    with gateway(recorded("anthropic")) as server, mock.patch.object(_GatewayRequest, "max_size", 5):
+        assert ask(server, PATHS["anthropic"], STREAM, {"Host": "example.org"})[0] == 403
+        assert ask(server, PATHS["anthropic"], STREAM)[0] == 413
+
+
+def test_a_thread_that_does_not_start_keeps_no_place(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its place goes to the next client."""
+    with (
+        mock.patch("unspool.tools.cli.local_server.MAX_CONNECTIONS", 1),
+        gateway(recorded("anthropic")) as server,
+    ):
+        with mock.patch("socketserver.threading.Thread.start", side_effect=RuntimeError("no more threads")):
+            assert told(server, b"") == b""
+        assert ask(server, PATHS["anthropic"])[0] == 200
+    assert "no more threads" in capsys.readouterr().err
 
 
 def test_silent_clients_keep_no_place() -> None:

@@ -47,15 +47,19 @@ def _base64(value: object) -> str:
     raise TypeError(f"{type(value).__name__} is not JSON")
 
 
-_readable = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_base64).encode
+def _null(constant: str) -> None:
+    """Return what stands for a number that JSON does not have, as in JavaScript."""
+
+
+_readable = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_base64).encode
 _ascii = json.JSONEncoder(separators=(",", ":"), default=_base64).encode
 
 
 def _as_bytes(chunk: Chunk) -> bytes:
     try:
         return _readable(chunk).encode()
-    except UnicodeEncodeError:  # half of a surrogate pair must be escaped
-        return _ascii(chunk).encode()
+    except ValueError:  # half of a surrogate pair, which must be escaped, or a number that is not finite
+        return _ascii(json.loads(_ascii(chunk), parse_constant=_null)).encode()
 
 
 @final

@@ -460,7 +460,12 @@ class MessageState:
     # ---- the next request ----
 
     def as_messages(
-        self, format: str | None = None, *, include_reasoning: str = "all", strict: bool = False
+        self,
+        format: str | None = None,
+        *,
+        include_reasoning: str = "all",
+        reasoning_as: str | None = None,
+        strict: bool = False,
     ) -> list[dict[str, Any]]:
         """Return the assistant's turn for the next request: messages, items or steps to append to the history.
 
@@ -468,18 +473,21 @@ class MessageState:
         format a message goes back exactly as the provider wants it: in order, with signatures, encrypted reasoning and
         the results of the provider's own tools. In another format only neutral fields go. `lost_in` lists the rest.
 
-        `include_reasoning` is "all", "needed" (only if the message calls tools) or "none". With `strict`, a turn that
-        loses something raises `LossError`.
+        `include_reasoning` is "all", "needed" (only if the message calls tools) or "none". ``reasoning_as="text"``
+        writes the reasoning into another format as ordinary text, which models tend to imitate. With `strict`, a turn
+        that loses something raises `LossError`.
         """
-        turn, writer = self._turn(format, include_reasoning)
+        turn, writer = self._turn(format, include_reasoning, reasoning_as)
         written = writer.write_turn(turn)
         if strict and turn.losses:
             raise LossError(tuple(turn.losses))
         return written
 
-    def lost_in(self, format: str | None = None, *, include_reasoning: str = "all") -> tuple[Loss, ...]:
+    def lost_in(
+        self, format: str | None = None, *, include_reasoning: str = "all", reasoning_as: str | None = None
+    ) -> tuple[Loss, ...]:
         """Return everything that `as_messages` leaves out or changes in this format."""
-        turn, writer = self._turn(format, include_reasoning)
+        turn, writer = self._turn(format, include_reasoning, reasoning_as)
         writer.write_turn(turn)
         return tuple(turn.losses)
 
@@ -490,30 +498,48 @@ class MessageState:
         JSON. An exception as the output tells the model that the tool failed.
         """
         results = call_results(self.tool_calls, outputs)
-        turn, writer = self._turn(format, "all")
+        turn, writer = self._turn(format, "all", None)
         return writer.write_results(turn, results) if results else []
 
     def as_message(self) -> dict[str, Any]:
         """Return the assistant's message for the next request, in OpenAI's chat format. See `as_messages`."""
         return self.as_messages("openai-chat")[0]
 
-    def _turn(self, format: str | None, include_reasoning: str) -> tuple[Turn, RequestWriter]:
+    def _turn(self, format: str | None, include_reasoning: str, reasoning_as: str | None) -> tuple[Turn, RequestWriter]:
         if include_reasoning not in REASONING:
             raise OptionsError(f"include_reasoning must be {' or '.join(map(repr, REASONING))}")
+        if reasoning_as not in (None, "text"):
+            raise OptionsError("reasoning_as must be None or 'text'")
         written = format or self._format or "openai-chat"
         writer = writer_for(written)
         is_left_out = include_reasoning == "none" or (include_reasoning == "needed" and self._app_calls == 0)
+        is_own = self._format == written
         parts: list[tuple[int, Part]] = []
+        told: list[tuple[int, ReasoningPart]] = []
         for number, part in enumerate(self.parts):
             if isinstance(part, ToolCall) and part.index == HIDDEN:
                 if part.name == OUTPUT:
                     parts.append((number, TextPart(part.arguments, is_complete=part.is_complete, block=(OUTPUT,))))
-            elif not (is_left_out and isinstance(part, ReasoningPart)):
+            elif not isinstance(part, ReasoningPart):
                 parts.append((number, part))
-        is_own = self._format == written
+            elif not is_left_out:
+                if reasoning_as is not None and not is_own and part.text.strip():
+                    told.append((number, part))
+                    parts.append((number, TextPart(part.text.strip() + "\n\n", is_complete=part.is_complete)))
+                else:
+                    parts.append((number, part))
+        if told and parts[-1][0] == told[-1][0]:  # no text follows that a blank line sets apart
+            number, last = told[-1]
+            parts[-1] = (number, TextPart(last.text.strip(), is_complete=last.is_complete))
         ids = _made_ids(self.tool_calls)
         reason = self.finish_reason
-        return Turn(parts, self._format, is_own=is_own, native=self._native, ids=ids, finish_reason=reason), writer
+        turn = Turn(parts, self._format, is_own=is_own, native=self._native, ids=ids, finish_reason=reason)
+        for number, reasoning in told:
+            if reasoning.signature is not None:
+                turn.lose(number, "signature", "text has no signature")
+            if reasoning.encrypted is not None:
+                turn.lose(number, "encrypted", "only its own provider can read encrypted reasoning")
+        return turn, writer
 
     # ---- saving ----
 

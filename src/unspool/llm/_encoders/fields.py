@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ENCRYPTED_AGAIN",
+    "ERROR_TYPES",
     "Tokens",
     "data_url",
     "error_type",
@@ -47,6 +48,7 @@ ERROR_TYPES: Final = {
     429: "rate_limit_error",
     529: "overloaded_error",
 }
+"""The names that Anthropic has for errors, by their HTTP status."""
 
 
 def native_type(part: Part) -> str:

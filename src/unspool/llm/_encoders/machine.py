@@ -404,6 +404,8 @@ class Step:
 
     def mark(self, number: int, what: object) -> None:
         """Remember that something of a part was written beside its text."""
+        if self.has(number, what):
+            return  # the map is shared: another value under the same key would copy it
         state = self.changed()
         state.marks = state.marks.put((number, what), True)
 
@@ -415,13 +417,32 @@ class Step:
         """Return the citations of a part that were not written yet, with their places. Now they count as written."""
         count = self.state.marks.get((number, "citations"))
         first = count if isinstance(count, int) else 0
-        state = self.changed()
-        state.marks = state.marks.put((number, "citations"), len(part.citations))
+        if first != len(part.citations):
+            state = self.changed()
+            state.marks = state.marks.put((number, "citations"), len(part.citations))
         return [(at, citation) for at, citation in enumerate(part.citations) if at >= first]
 
     def has_citations(self, number: int, part: TextPart) -> bool:
         """Tell whether all citations of a part were written."""
         return not part.citations or self.state.marks.get((number, "citations")) == len(part.citations)
+
+    def free_id(self, target: Target, wanted: str) -> str:
+        """Return an id that no other call has, and take it: the one that is wanted, or this one with a number."""
+        state = self.changed()
+        found = wanted
+        if state.ids.get(found) is not None:
+            taken, free = 1, 2  # numbers: the first is never free, and the numbers between them are searched by halves
+            while state.ids.get(target.clean_id(f"{wanted}_{free}")) is not None:
+                taken, free = free, 2 * free
+            while free - taken > 1:
+                middle = (taken + free) // 2
+                if state.ids.get(target.clean_id(f"{wanted}_{middle}")) is None:
+                    free = middle
+                else:
+                    taken = middle
+            found = target.clean_id(f"{wanted}_{free}")
+        state.ids = state.ids.put(found, True)
+        return found
 
     def number(self) -> int:
         """Return the number of the next block or item."""
@@ -476,6 +497,10 @@ class Target:
     def clean_id(self, id: str) -> str:
         """Return an id of a call that the target accepts."""
         return id
+
+    def is_final(self, part: Part) -> bool:
+        """Tell whether a part without text that has ended can be written. Others wait for their last change."""
+        return True
 
     def account(self, step: Step, number: int, part: Part) -> None:
         """Report the losses of a part that has ended, or has changed after its end."""
@@ -731,7 +756,9 @@ def _change(target: Target, now: Step, number: int, part: Part, name: str) -> No
         is_named = slot.status >= OPEN and name == "id" and part.id is not None
         if is_named and now.state.ids.get(("from", part.id)) != slot.id:
             now.lose(number, "id_changed", "the id of the call came too late")
-    if slot.status == QUEUED:
+    if slot.status == NEW and slot.is_ended:
+        _end(target, now, number, part)
+    elif slot.status == QUEUED:
         slot = now.state.slots.at(number).fork()
         slot.part = part
         now.put(number, slot)
@@ -758,6 +785,11 @@ def _end(target: Target, now: Step, number: int, part: Part, *, is_last: bool = 
             _ask_floor(target, now, number, slot, part)
             slot = now.state.slots.at(number)
     if slot.status == NEW:
+        if not is_last and not target.is_final(part):
+            slot = slot.fork()
+            slot.is_ended = True
+            now.put(number, slot)
+            return
         if target.shares_floor(slot.type) and not _is_free(target, now):
             _wait(now, number, slot, part, True)
             return
@@ -900,12 +932,8 @@ def _open(target: Target, now: Step, number: int, slot: Slot, part: Part | None)
 
 def _call_id(target: Target, now: Step, number: int, call: ToolCall) -> str:
     """Return the id of a call in the target, which no other call has."""
+    found = now.free_id(target, f"call_{call.index}" if call.id is None else target.clean_id(call.id))
     state = now.changed()
-    wanted = f"call_{call.index}" if call.id is None else target.clean_id(call.id)
-    found = wanted
-    while state.ids.get(found) is not None:
-        found += "_"
-    state.ids = state.ids.put(found, True)
     if call.id is not None:
         state.ids = state.ids.put(("from", call.id), found).put(("part", call.id), number)
         if found != call.id:

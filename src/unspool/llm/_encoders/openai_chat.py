@@ -56,6 +56,11 @@ def _add(step: Step, delta: Chunk, finish_reason: str | None = None) -> None:
     step.chunks.append(_chunk(step, [{"index": 0, "delta": delta, "finish_reason": finish_reason}]))
 
 
+def _detail(step: Step, secret: str) -> Chunk:
+    """Return a secret with a number of its own: clients join the details that have the same one."""
+    return {"type": "reasoning.encrypted", "data": secret, "format": "unspool", "index": step.number()}
+
+
 @final
 class OpenAIChat(Target):
     """Chunks of chat completions."""
@@ -124,8 +129,7 @@ class OpenAIChat(Target):
         if isinstance(part, ReasoningPart):
             secrets = secrets_of(step, number, part)
             if secrets:
-                details = [{"type": "reasoning.encrypted", "data": each, "format": "unspool"} for each in secrets]
-                _add(step, {"reasoning_details": details})
+                _add(step, {"reasoning_details": [_detail(step, each) for each in secrets]})
 
     def account(self, step: Step, number: int, part: Part) -> None:
         """Report what has no place."""

@@ -16,9 +16,9 @@ import hashlib
 from typing import TYPE_CHECKING, Any, Final, final
 
 from .._calls import ToolCall
-from .._parts import ReasoningPart, RefusalPart, TextPart, WrittenPart
-from .._requests.openai_responses import write_turn
-from .._requests.turn import Turn, plain_copy
+from .._parts import ReasoningPart, RefusalPart, TextPart, WrittenPart, native_in
+from .._requests.openai_responses import RUNNING, write_turn
+from .._requests.turn import Turn, plain_copy, string_in
 from .carry import secrets_of
 from .fields import is_responses, is_whole, lose_part, native_type, reason_of, text_of, tokens_of
 from .machine import CALL, REASONING, REFUSAL, TEXT, Target
@@ -104,6 +104,12 @@ class OpenAIResponses(Target):
         if 0 < len(id) <= MAX_ID:
             return id
         return f"call_{hashlib.sha256(id.encode(errors='replace')).hexdigest()[:32]}"
+
+    def is_final(self, part: Part) -> bool:
+        """The item of a call that the provider runs may say that it has ended long after its input has."""
+        if not (isinstance(part, ToolCall) and part.kind == "server" and is_responses(part)):
+            return True
+        return string_in(native_in(part), "status") not in RUNNING
 
     # Texts.
 

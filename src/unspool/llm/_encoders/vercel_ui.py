@@ -12,6 +12,7 @@ the page. Signatures go along under the names that the SDK itself reads back.
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any, Final, final
 
 from ..._errors import OptionsError
@@ -193,12 +194,9 @@ class VercelUI(Target):
 
     def _orphan(self, step: Step, number: int, part: ToolResultPart) -> str:
         """Begin the call of a result whose call is not in the message: the page refuses a result without one."""
-        state = step.changed()
-        found = part.call_id or f"result_{number}"
-        while state.ids.get(found) is not None:
-            found += "_"
-        state.ids = state.ids.put(found, True)
+        found = step.free_id(self, part.call_id or f"result_{number}")
         if part.call_id is not None:
+            state = step.changed()
             state.ids = state.ids.put(("from", part.call_id), found)
         fields: Chunk = {
             "toolCallId": found,
@@ -304,13 +302,25 @@ def _call_metadata(step: Step, number: int, call: ToolCall) -> Chunk:
 
 
 def _input(call: ToolCall) -> Any:
-    """Return the arguments of a call as a value; `MISSING` if they are invalid."""
+    """Return the arguments of a call as a value; `MISSING` if they are invalid, or have a number that is not finite."""
     if not call.arguments.strip():
         return {}
     try:
-        return json.loads(call.arguments)
+        return json.loads(call.arguments, parse_float=_finite, parse_constant=_finite)
     except (ValueError, RecursionError):  # the options of the message may allow more than JSON
-        return plain_arguments(call)
+        value = plain_arguments(call)
+    try:
+        return MISSING if value is MISSING else json.loads(json.dumps(value, default=_finite, allow_nan=False))
+    except (TypeError, ValueError, RecursionError):
+        return MISSING
+
+
+def _finite(number: Any) -> float:
+    """Return a number, which may be a text or a decimal, as JavaScript has it. Raise `ValueError` if it has none."""
+    found = float(number)
+    if not math.isfinite(found):
+        raise ValueError("not finite")
+    return found
 
 
 def _metadata(step: Step, number: int, part: ReasoningPart) -> Chunk:

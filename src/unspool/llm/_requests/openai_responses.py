@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .._parts import Citation, Part
     from .turn import CallResult, Lost, Turn
 
-__all__ = ["write_results", "write_turn"]
+__all__ = ["RUNNING", "write_results", "write_turn"]
 
 MAX_ID: Final = 64
 """The length of a call id that the provider accepts."""
@@ -43,6 +43,7 @@ MAX_ID: Final = 64
 WRITTEN: Final = {"function_call": "arguments", "mcp_call": "arguments", "custom_tool_call": "input"}
 ENDED: Final = frozenset({"completed", "failed", "incomplete"})
 RUNNING: Final = frozenset({"calling", "generating", "in_progress", "interpreting", "queued", "searching"})
+"""The words for an item that has not ended."""
 CONTENT: Final = frozenset({"input_text", "input_image", "input_file"})
 SHELL_OUTPUT: Final = frozenset({"stdout", "stderr", "outcome"})
 ID_IS_OPTIONAL: Final = ("custom_tool_call", "function_call", "message")

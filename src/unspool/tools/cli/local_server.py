@@ -17,11 +17,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
 from socketserver import TCPServer
 from time import monotonic
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from ..._version import __version__
 from .terminal import UsageError, complain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = [
     "LOCAL_ONLY",
@@ -86,7 +89,7 @@ def is_local(hosts: list[str], origin: str | None, *, is_open: bool = False) -> 
     found = HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
     if found is None or is_open:
         return found is not None
-    return is_loopback(found[1].strip("[]")) and (origin is None or is_loopback(_host_of(origin)))
+    return is_loopback(found[1].strip("[]").lower()) and (origin is None or is_loopback(_host_of(origin)))
 
 
 def _host_of(location: str) -> str | None:
@@ -166,7 +169,11 @@ class LocalServer(ThreadingHTTPServer):
     def process_request(self, request: Any, client_address: Any) -> None:
         """Handle the request in its own thread, or answer 503 if there are too many."""
         if self._places.acquire(blocking=False):
-            super().process_request(request, client_address)
+            try:
+                super().process_request(request, client_address)
+            except BaseException:  # no thread has begun that gives the place back
+                self._places.release()
+                raise
             return
         with suppress(OSError):
             request.settimeout(TICK)
@@ -252,29 +259,34 @@ class LocalRequest(BaseHTTPRequestHandler):
         return is_local(hosts, self.headers.get("Origin"), is_open=self.server.is_open)
 
     def read_body(self) -> bytes | Refusal:
-        """Read the body, or return why it is refused."""
+        """Read the body of a local request, or return why it is refused."""
         given = self.headers.get("Content-Length", "0")
         if self.headers.get("Transfer-Encoding") is not None:
             return Refusal(411, "a request needs a Content-Length")
         if not (given.isascii() and given.isdigit() and len(given) < len(str(sys.maxsize))):
             return Refusal(400, "Content-Length must be a number of bytes")
-        length = int(given)
-        if length <= self.max_size:
+        length, is_trusted = int(given), self.is_trusted()
+        if length <= self.max_size and is_trusted:
             body = self.rfile.read(length)
             return body if len(body) == length else Refusal(400, "the request is incomplete")
-        left = min(length, max(MAX_DISCARDED, self.max_size))
+        left = min(length, max(MAX_DISCARDED, 4 * self.max_size))
         while left > 0 and (block := self.rfile.read(min(left, BLOCK))):
             left -= len(block)
+        if not is_trusted:
+            return LOCAL_ONLY
         return Refusal(413, f"a request may have at most {self.max_size} bytes")
 
-    def send_json(self, status: int, body: bytes) -> None:
+    def send_json(self, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> None:
         """Answer with a short JSON text."""
         self.send_response(status)
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Connection", "close")
         self.end_headers()
-        self.wfile.write(body)
+        if self.command != "HEAD":
+            self.wfile.write(body)
 
     def version_string(self) -> str:
         """Return the value of the Server header."""

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, final
 from urllib.parse import parse_qs, urlsplit
 
+from ...llm._encoders.fields import ERROR_TYPES
 from .arrivals import Clock, paced
 from .local_server import LOCAL_ONLY, LocalRequest, LocalServer, Refusal
 
@@ -75,7 +76,10 @@ def variables(format: str | None, url: str) -> str:
 
 
 def _endpoint(target: str) -> Endpoint | None:
-    path = urlsplit(target).path.rstrip("/")
+    try:
+        path = urlsplit(target).path.rstrip("/")
+    except ValueError:  # a broken address in place of a path
+        return None
     return next((endpoint for endpoint in ENDPOINTS if path.endswith(endpoint.ending)), None)
 
 
@@ -124,8 +128,19 @@ def _asked(body: bytes, streams: Streams) -> Refusal | None:
     return None if is_wanted else Refusal(BAD_REQUEST, NO_STREAM)
 
 
+FIRST_FAULT: Final = 500
+INVALID: Final = "invalid_request_error"
+OPENAI_KINDS: Final = {429: "rate_limit_error"}
+
+
 def _openai_error(status: int, reason: str) -> object:
-    return {"error": {"message": reason, "type": "invalid_request_error", "param": None, "code": None}}
+    kind = "server_error" if status >= FIRST_FAULT else OPENAI_KINDS.get(status, INVALID)
+    return {"error": {"message": reason, "type": kind, "param": None, "code": None}}
+
+
+def _anthropic_error(status: int, reason: str) -> object:
+    kind = ERROR_TYPES.get(status, "api_error" if status >= FIRST_FAULT else INVALID)
+    return {"type": "error", "error": {"type": kind, "message": reason}}
 
 
 def _gemini_error(status: int, reason: str) -> object:
@@ -133,7 +148,7 @@ def _gemini_error(status: int, reason: str) -> object:
 
 
 ERRORS: Final[dict[str, Callable[[int, str], object]]] = {
-    "anthropic": lambda _, reason: {"type": "error", "error": {"type": "invalid_request_error", "message": reason}},
+    "anthropic": _anthropic_error,
     "gemini": _gemini_error,
     "gemini-interactions": _gemini_error,
     "bedrock-converse": lambda _, reason: {"message": reason},
@@ -207,8 +222,6 @@ class _ReplayRequest(LocalRequest):
             self.replay.end_turn()
 
     def _refusal(self, body: bytes) -> Refusal | None:
-        if not self.is_trusted():
-            return LOCAL_ONLY
         refusal = refusal_of(self.path, body, self.replay.wire.format)
         if refusal is None and not self.replay.take_turn():
             return Refusal(410, "the recording has already been played the requested number of times")
