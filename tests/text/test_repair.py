@@ -28,6 +28,7 @@ from unspool import (
     parse_chunk,
 )
 from unspool._repairs import REPAIR_SENTENCES
+from unspool._text.ends import FARTHEST
 from unspool._text.spelling import ODD_SPACES, is_odd_space
 
 
@@ -317,6 +318,26 @@ def test_long_tokens() -> None:
         assert value == [json.loads(token), "a"]
         assert [code for code, _, _ in repairs] == ["single_quotes"]
     assert read("[" + "x" * 400 + "]")[0] == ["x" * 400]
+
+
+@pytest.mark.parametrize("size", [3, 5, 252, 255, 256, 257, 258, 259, 511, 512, 900])
+@pytest.mark.parametrize("quote", ['"', "'"])
+def test_long_runs_of_quotes(quote: str, size: int) -> None:
+    """The last three quotes of a run end a string between triple quotes, however long the run is."""
+    text = "[" + 3 * quote + "a" + size * quote + ", 1]"
+    assert read(text) == (["a" + (size - 3) * quote, 1], [("triple_quotes", 1, 3)])
+    whole = reading([text], repair="guess")
+    for at in range(1, len(text), 7):
+        assert reading([text[:at], text[at:]], repair="guess").seen == whole.seen
+    assert reading(list(text), repair="guess").longest_held <= FARTHEST
+
+
+def test_an_entry_reaches_as_far_as_the_text_came() -> None:
+    """The entry of a comment has its sign from the beginning, and a limit inside a token leaves what was there."""
+    for text, length in (("[1 #", 1), ("[1 //", 2), ("[1 /*", 2), ("[1 /* x", 4)):
+        state = parse_chunk(create_state(chosen({})), text)
+        assert log(state) == [("comment", 3, length)]
+    assert log(parsed('{"a": "b\n"}', max_string=1)) == [("control_character", 8, 1)]
 
 
 def test_whole_text_is_not_truncated() -> None:

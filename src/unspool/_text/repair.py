@@ -357,11 +357,12 @@ class Repairer:
         return True
 
     def _extend(self, offset: i64) -> None:
-        """The last repair reaches up to this offset."""
+        """The last repair reaches up to this offset. It never gets shorter: a limit may stop the reader inside it."""
         last = self._last
         if last is not None:
             start: i64 = last.position.offset
-            self._last = Repair(last.code, last.position, offset - start, last.path)
+            if offset > start + last.length:
+                self._last = Repair(last.code, last.position, offset - start, last.path)
 
     # ---- Passing on -------------------------------------------------------------------------------------
 
@@ -526,7 +527,7 @@ class Repairer:
                 return self._hold(i, at)
             if answer == YES:
                 self._pass(i, at)
-                if self._record(RepairCode.COMMENT, 0):
+                if self._record(RepairCode.COMMENT, 1 if c == 0x23 else 2):  # #
                     self._comment = BLOCK_COMMENT if text[at : at + 2] == "/*" else LINE_COMMENT
                     if self._comment == BLOCK_COMMENT:
                         self._drop(text[at : at + 2])
@@ -1263,13 +1264,17 @@ class Repairer:
             if character < " ":
                 return self._control(i, at)
             if character == quote:
+                limit = min(end, at + FARTHEST)
                 stop = at
-                while stop < end and text[stop] == quote:
+                while stop < limit and text[stop] == quote:
                     stop += 1
-                if stop == end and not self._is_last and stop - at < FARTHEST:
+                is_long = stop == at + FARTHEST  # the run may go on: its last three are not known yet
+                if stop == end and not self._is_last and not is_long:
                     return self._hold(i, at)
                 self._pass(i, at)
-                while (stop - at > 3 or stop - at < 3) and at < stop:
+                if is_long:
+                    stop -= 3
+                while (is_long or stop - at != 3) and at < stop:
                     if quote == '"':
                         self._put('"', '\\"')
                     else:
