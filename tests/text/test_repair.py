@@ -72,6 +72,12 @@ def error(text: str, **options: Any) -> JSONSyntaxError:
     return found
 
 
+PUNCTUATED = [
+    ("odd_punctuation", 4, 1),
+    ("odd_punctuation", 14, 1),
+    ("odd_punctuation", 21, 1),
+    ("trailing_comma", 21, 1),
+]
 SPELLINGS: list[tuple[str, Any, list[tuple[str, int, int]]]] = [
     ('{"a": 1} // done', {"a": 1}, [("comment", 9, 7)]),
     ('{"price": /* EUR */ 7}', {"price": 7}, [("comment", 10, 9)]),
@@ -117,6 +123,8 @@ SPELLINGS: list[tuple[str, Any, list[tuple[str, int, int]]]] = [
         {"a": 1, "b": [2]},
         [("odd_punctuation", at, 1) for at in (0, 4, 6, 10, 11, 13, 14)],
     ),
+    ('["a"\uff1b{"b": "c"\uff1b"d": 1\u3001}]', ["a", {"b": "c", "d": 1}], PUNCTUATED),
+    ('["a", {"b": "c", "d\ne": []}]', ["a", {"b": "c", "d\ne": []}], [("control_character", 19, 1)]),
     ('{"a" = 1, "b" => 2}', {"a": 1, "b": 2}, [("colon_spelling", 5, 1), ("colon_spelling", 14, 2)]),
 ]
 
@@ -139,6 +147,8 @@ GUESSES: list[tuple[str, Any, list[tuple[str, int, int]]]] = [
     ('{"id": ObjectId("1")}', {"id": 'ObjectId("1")'}, [("unquoted_string", 7, 13)]),
     ('{"color": #fff}', {"color": "#fff"}, [("unquoted_string", 10, 4)]),
     ('{"a": 1 "b": 2}', {"a": 1, "b": 2}, [("missing_comma", 8, 0)]),
+    ('{"a": 1"b": true"c d": 2}', {"a": 1, "b": True, "c d": 2}, [("missing_comma", 7, 0), ("missing_comma", 16, 0)]),
+    ("[., -., .e5]", [".", "-.", ".e5"], [("unquoted_string", at, size) for at, size in ((1, 1), (4, 2), (8, 3))]),
     ('["a" "b" {} []]', ["a", "b", {}, []], [("missing_comma", at, 0) for at in (5, 9, 12)]),
     ("[1\n2]", [1, 2], [("missing_comma", 3, 0)]),
     ('{"a" "b"}', {"a": "b"}, [("missing_colon", 5, 0)]),
@@ -262,6 +272,16 @@ def test_json_that_looks_broken(text: str) -> None:
     """JSON stays JSON."""
     assert read(text) == (json.loads(text), [])
     assert read(text, repair="spelling") == (json.loads(text), [])
+
+
+@pytest.mark.parametrize("text", ['"""a"', '"" "a"', '"""""a"""'])
+def test_strings_one_after_another(text: str) -> None:
+    """With `multiple`, an empty string before another one is JSON, and no triple quote."""
+    for level in ("none", "spelling", "guess"):
+        for fragments in ([text], list(text)):
+            found = reading(fragments, repair=level, multiple=True)
+            assert found.events == reading([text], multiple=True).events
+            assert (found.error, found.repairs) == (None, ())
 
 
 def test_text_is_shown_before_the_end_of_the_string_is_known() -> None:

@@ -76,8 +76,10 @@ def is_comment(text: str, i: i64, end: i64, out: i64) -> i64:
 
 
 def quoted_key_follows(text: str, i: i64, end: i64, out: i64) -> i64:
-    """Tell whether the quote at `i` opens a key with its colon. The key may contain quotes, but no line break."""
+    """Tell whether the quote at `i` opens a key with its colon. The key may contain quotes or line breaks, not both."""
     style = quote_kind(ord(text[i]))
+    broke = False
+    is_first = True  # no quote yet
     at = i + 1
     while at < end:
         c: i64 = ord(text[at])
@@ -85,7 +87,9 @@ def quoted_key_follows(text: str, i: i64, end: i64, out: i64) -> i64:
             at += 2
             continue
         if c == 0x0A:  # LF
-            return NO
+            if not is_first:
+                return NO
+            broke = True
         if closes(style, c):
             after = blank_run(text, at + 1, end)
             if after >= end:
@@ -93,8 +97,9 @@ def quoted_key_follows(text: str, i: i64, end: i64, out: i64) -> i64:
             c = narrow(ord(text[after]))
             if is_colon(c):
                 return YES
-            if c == 0x2C or c == 0x7D or c == 0x5D:  # , } ]
+            if c == 0x2C or c == 0x7D or c == 0x5D or broke:  # , } ]
                 return NO
+            is_first = False
             if out == YES:
                 out = NO  # this is not JSON any more
         at += 1

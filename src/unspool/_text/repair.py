@@ -69,6 +69,7 @@ from .ends import (
     member_key_at,
     quote_is_missing,
     string_ends,
+    word_key_follows,
 )
 from .spelling import (
     BARE,
@@ -864,8 +865,6 @@ class Repairer:
         in_object = mode == AFTER_MEMBER
         if c == 0x2C:  # ,
             return self._take_comma(i, at)
-        if c == 0x3B and text[at] != ";":  # a wide semicolon
-            return self._take_comma(i, at)
         if c == 0x7D and in_object:  # }
             return self._close(i, at, "}")
         if c == 0x5D and not in_object:  # ]
@@ -1058,6 +1057,12 @@ class Repairer:
             return self._take(i, at, stop, kind)
         if self._level != GUESS:
             return self._take(i, at, stop, kind)
+        if frame.is_object and quote_kind(c) != NO_QUOTE:
+            answer = word_key_follows(text, after, limit, self._beyond(limit, NO))
+            if answer == UNDECIDED:
+                return self._hold(i, at)
+            if answer == YES:
+                return self._take(i, at, stop, kind)
         if is_apart and 0x30 <= c <= 0x39 and kind != SPELLED_LITERAL:  # 0 to 9
             return self._refuse(i)
         return self._open_bare(i, at)
@@ -1189,10 +1194,12 @@ class Repairer:
         reader = self._reader
         style = self._style
         if reader._length == 0 and at == i and not self._inner and (style == DOUBLE or style == SINGLE):
-            # The second quote: a third one makes triple quotes.
-            if at + 1 == end and not self._is_last:
+            # The second quote: a third one makes triple quotes, if JSON cannot have another string there.
+            dialect = reader.dialect
+            is_value = style == DOUBLE and reader._frame is None and dialect.multiple and not dialect.lines
+            if at + 1 == end and not self._is_last and not is_value:
                 return self._hold(i, at)
-            if text[at + 1 : at + 2] == text[at]:
+            if text[at + 1 : at + 2] == text[at] and not is_value:
                 return self._open_triple(at)
         frame = reader._frame
         answer: i64 = YES
