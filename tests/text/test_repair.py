@@ -83,6 +83,8 @@ SPELLINGS: list[tuple[str, Any, list[tuple[str, int, int]]]] = [
     ('{"price": /* EUR */ 7}', {"price": 7}, [("comment", 10, 9)]),
     ("[1, # one\n 2]", [1, 2], [("comment", 4, 5)]),
     ("[1/**/,2//\n]", [1, 2], [("comment", 2, 4), ("comment", 8, 2)]),
+    ('{"a": "b", "c" /* "d": */: "e" // f\n}', {"a": "b", "c": "e"}, [("comment", 15, 10), ("comment", 31, 4)]),
+    ('{"a": "b", "c:[d]" # e\n: "f" # g\n}', {"a": "b", "c:[d]": "f"}, [("comment", 19, 3), ("comment", 29, 3)]),
     ('{"a": # why not\n 1}', {"a": 1}, [("comment", 6, 9)]),
     ('{"a": [1, 2,],}', {"a": [1, 2]}, [("trailing_comma", 11, 1), ("trailing_comma", 13, 1)]),
     ('{"a": 1,, "b": 2}', {"a": 1, "b": 2}, [("extra_comma", 8, 1)]),
@@ -243,6 +245,17 @@ HARD_QUOTES = [
     ('{"a": "„x" y", "b": 2}', {"a": '„x" y', "b": 2}),
     ('["say "yes" now", "no"]', ['say "yes" now', "no"]),
 ]
+
+
+def test_a_hash_that_touches_a_quote_is_no_comment() -> None:
+    """It may be text behind an inner quote, so text is not dropped for it, on any level."""
+    text = '{"a": "He won "#1 prize" today"\n, "b": 2}'
+    assert error(text, repair="spelling").offset == 15
+    assert read(text)[0] == {"a": 'He won "#1 prize" today', "b": 2}
+    for text in ('["a"#b\n]', "['a'#b\n]", '["""a"""#b\n]', '{"a"#b\n: 1}', '"a"#b'):
+        error(text, repair="spelling")
+        error(text)
+    assert read('["a",#b\n 1#c\n]', repair="spelling") == (["a", 1], [("comment", 5, 2), ("comment", 10, 2)])
 
 
 @pytest.mark.parametrize(("text", "value"), HARD_QUOTES, ids=[row[0] for row in HARD_QUOTES])

@@ -128,6 +128,7 @@ FIELDS: Final = (
     ("_comma", 1 << 60),
     ("_comma_line", 1 << 60),
     ("_comma_column", 1 << 60),
+    ("_closed", 1 << 60),
 )
 NO_SINK: Final = Sink()
 FLAGS: Final = ("_inner", "_bare_key", "_broke", "_refused", "_has_comma", "_dots", "_controls", "_after_string")
@@ -144,6 +145,7 @@ class Repairer:
         "_bare_key",
         "_brackets",
         "_broke",
+        "_closed",
         "_comma",
         "_comma_column",
         "_comma_line",
@@ -198,6 +200,7 @@ class Repairer:
         self._comma: i64 = 0
         self._comma_line: i64 = 0
         self._comma_column: i64 = 0
+        self._closed: i64 = 0  # the offset behind the last closing quote: a # right there is no comment
         # The log. The first `_logged` repairs belong to this repairer; forks may have appended more.
         self._log: list[Repair] = []
         self._logged: i64 = 0
@@ -292,6 +295,7 @@ class Repairer:
         other._comma = self._comma
         other._comma_line = self._comma_line
         other._comma_column = self._comma_column
+        other._closed = self._closed
         other._log = self._log
         other._logged = self._logged
         other._last = self._last
@@ -477,6 +481,7 @@ class Repairer:
         self._inner = False
         self._controls = False
         self._brackets = 0
+        self._closed = 0
         self._end_token()
 
     def _between(self, i: i64) -> i64:
@@ -518,6 +523,8 @@ class Repairer:
             return at + 1
         c = narrow(c)
         if c == 0x2F or c == 0x23:  # / #
+            if c == 0x23 and self._closed > 0 and reader.offset + at - i == self._closed:  # #
+                return self._refuse(i)
             is_color = c == 0x23 and mode == VALUE and reader._frame is not None
             answer = is_comment(text, at, end, YES if is_last else UNDECIDED)
             if is_color:
@@ -775,6 +782,7 @@ class Repairer:
         after = text[at + 1] if at + 1 < self._end else ""
         is_key = self._reader.mode == KEY_STRING
         self._after_string = not is_key
+        self._closed = self._reader.offset + at + 1 - i
         self._end_token()
         if text[at] != '"':
             self._pass(i, at)
@@ -1291,6 +1299,7 @@ class Repairer:
                     self._put(text[at:stop], '"')
                     self._end_token()
                     self._after_string = True
+                    self._closed = self._reader.offset
                 return stop
             if character == '"':
                 self._pass(i, at)
