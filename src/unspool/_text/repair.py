@@ -309,7 +309,7 @@ class Repairer:
 
     @property
     def repairs(self) -> list[Repair]:
-        """The repairs so far, in the order of the text."""
+        """The repairs so far, in the order in which they were made: a comma is one too many when the bracket comes."""
         repairs = self._log[: self._logged]
         if self._last is not None:
             repairs.append(self._last)
