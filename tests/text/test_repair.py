@@ -253,8 +253,12 @@ def test_a_hash_that_touches_a_quote_is_no_comment() -> None:
     assert error(text, repair="spelling").offset == 15
     assert read(text)[0] == {"a": 'He won "#1 prize" today', "b": 2}
     for text in ('["a"#b\n]', "['a'#b\n]", '["""a"""#b\n]', '{"a"#b\n: 1}', '"a"#b'):
-        error(text, repair="spelling")
-        error(text)
+        for level in ("spelling", "guess"):
+            found = error(text, repair=level)
+            state = create_state(chosen({"repair": level}))
+            for character in text:
+                state = ParserState.load(parse_chunk(state, character).dump())
+            assert finalize(state).error == found
     assert read('["a",#b\n 1#c\n]', repair="spelling") == (["a", 1], [("comment", 5, 2), ("comment", 10, 2)])
 
 
