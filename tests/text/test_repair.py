@@ -244,6 +244,8 @@ HARD_QUOTES = [
     ("{'note': 'the player's choice', 'n': 1}", {"note": "the player's choice", "n": 1}),
     ('{"a": "„x" y", "b": 2}', {"a": '„x" y', "b": 2}),
     ('["say "yes" now", "no"]', ['say "yes" now', "no"]),
+    # No key is found behind the comma as far as the stage looks ahead, and the text is no JSON any more.
+    ('{"a": "x "y", "z" ' + "w" * 300 + '", "b": 1}', {"a": 'x "y", "z" ' + "w" * 300, "b": 1}),
 ]
 
 
