@@ -316,7 +316,7 @@ class FragmentParser:
 
     @property
     def repairs(self) -> tuple[Repair, ...]:
-        """With ``Options(repair=...)``: the changes that made the text readable, in the order of the text."""
+        """With ``Options(repair=...)``: the changes that made the text readable, in the order they were made."""
         return self._intake.repairs
 
     def __reduce__(self) -> NoReturn:
@@ -414,7 +414,7 @@ class ValueParser:
 
     @property
     def repairs(self) -> tuple[Repair, ...]:
-        """With ``Options(repair=...)``: the changes that made the text readable, in the order of the text."""
+        """With ``Options(repair=...)``: the changes that made the text readable, in the order they were made."""
         return self._intake.repairs
 
     def __enter__(self) -> ValueParser:
@@ -464,7 +464,7 @@ class TreeParser:
 
     @property
     def repairs(self) -> tuple[Repair, ...]:
-        """With ``Options(repair=...)``: the changes that made the text readable, in the order of the text."""
+        """With ``Options(repair=...)``: the changes that made the text readable, in the order they were made."""
         return self._intake.repairs
 
     @property

@@ -170,7 +170,7 @@ class ParserState:
 
     @property
     def repairs(self) -> tuple[Repair, ...]:
-        """With ``Options(repair=...)``: the changes that made the text readable, in the order of the text."""
+        """With ``Options(repair=...)``: the changes that made the text readable, in the order they were made."""
         return self._intake.repairs
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random as randomness
+import re
 from collections import Counter
 from contextlib import suppress
 from itertools import pairwise
@@ -290,11 +291,17 @@ def test_law_52_holds_for_the_cases() -> None:
 # ---- 53 and 54: levels, and the first character that decides ------------------------------------------
 
 
+CURLY_END = re.compile("[\u201c\u201d]\\s*\n\\s*[]}\uff3d\uff5d]")
+"""The one exception: with guesses, a curly quote in this place ends a string; a raw line break may also be its text."""
+
+
 @many
 @given(randoms)
 def test_law_53_tolerance_only_adds(random: Random) -> None:
     """What is accepted without guesses is accepted with them, with the same value and the same log."""
     text = broken(random)
+    if CURLY_END.search(text) is not None:
+        return
     strict, spelling, guess = (reading([text], repair=level) for level in ("none", *LEVELS))
     if strict.error is None:
         assert spelling.events == strict.events
@@ -370,7 +377,7 @@ OUTCOMES = {
     "key": """single_quotes - . . ! ! - ?wrong_close extra_comma
               ! ! ! ! ! odd_space ?ellipsis . comment !""",
     "colon": """?missing_colon ?missing_colon ?missing_colon ?missing_colon missing_colon missing_colon ! ! !
-                - ?colon_spelling . . . ?odd_space . . ?comment .""",
+                - ?colon_spelling . . . ?odd_space . . comment .""",
     "member": """?missing_comma ?missing_comma ! ! ! ! - ?wrong_close -
                  ! ! ! ! ! odd_space ?ellipsis . comment !""",
     "after": """missing_comma missing_comma ! ! missing_comma missing_comma ?wrong_close - -

@@ -44,6 +44,8 @@ PIECES = [
 """What goes wrong, and what goes right, in small pieces."""
 RUNS = [" ", "a", '"', ",", "1", "[", "{", "}", "\\", "a ", '", "', "'", "\n", "#", '"a":', "/", "-", "\\u", "x, "]
 SPACES = ["", "", " ", "\n  ", "\t"]
+RESPELLED = [("\\n", "\n"), (",", "\uff0c"), (",", "\uff1b"), (":", "\uff1a"), ('"', "'"), (" ", "\u00a0")]
+"""What is spelled otherwise in all of a text."""
 
 
 def document(random: Random, depth: int = 0) -> str:
@@ -72,6 +74,8 @@ def broken(random: Random) -> str:
     if random.randrange(3) == 0:
         return "".join(random.choice(PIECES) for _ in range(random.randrange(1, 25)))
     text = document(random)
+    if random.randrange(4) == 0:
+        text = text.replace(*random.choice(RESPELLED))
     for _ in range(random.randrange(1, 4)):
         at = random.randrange(len(text) + 1)
         mishap = random.randrange(3)

@@ -28,6 +28,7 @@ from unspool import (
     parse_chunk,
 )
 from unspool._repairs import REPAIR_SENTENCES
+from unspool._text.ends import FARTHEST
 from unspool._text.spelling import ODD_SPACES, is_odd_space
 
 
@@ -71,11 +72,19 @@ def error(text: str, **options: Any) -> JSONSyntaxError:
     return found
 
 
+PUNCTUATED = [
+    ("odd_punctuation", 4, 1),
+    ("odd_punctuation", 14, 1),
+    ("odd_punctuation", 21, 1),
+    ("trailing_comma", 21, 1),
+]
 SPELLINGS: list[tuple[str, Any, list[tuple[str, int, int]]]] = [
     ('{"a": 1} // done', {"a": 1}, [("comment", 9, 7)]),
     ('{"price": /* EUR */ 7}', {"price": 7}, [("comment", 10, 9)]),
     ("[1, # one\n 2]", [1, 2], [("comment", 4, 5)]),
     ("[1/**/,2//\n]", [1, 2], [("comment", 2, 4), ("comment", 8, 2)]),
+    ('{"a": "b", "c" /* "d": */: "e" // f\n}', {"a": "b", "c": "e"}, [("comment", 15, 10), ("comment", 31, 4)]),
+    ('{"a": "b", "c:[d]" # e\n: "f" # g\n}', {"a": "b", "c:[d]": "f"}, [("comment", 19, 3), ("comment", 29, 3)]),
     ('{"a": # why not\n 1}', {"a": 1}, [("comment", 6, 9)]),
     ('{"a": [1, 2,],}', {"a": [1, 2]}, [("trailing_comma", 11, 1), ("trailing_comma", 13, 1)]),
     ('{"a": 1,, "b": 2}', {"a": 1, "b": 2}, [("extra_comma", 8, 1)]),
@@ -116,6 +125,8 @@ SPELLINGS: list[tuple[str, Any, list[tuple[str, int, int]]]] = [
         {"a": 1, "b": [2]},
         [("odd_punctuation", at, 1) for at in (0, 4, 6, 10, 11, 13, 14)],
     ),
+    ('["a"\uff1b{"b": "c"\uff1b"d": 1\u3001}]', ["a", {"b": "c", "d": 1}], PUNCTUATED),
+    ('["a", {"b": "c", "d\ne": []}]', ["a", {"b": "c", "d\ne": []}], [("control_character", 19, 1)]),
     ('{"a" = 1, "b" => 2}', {"a": 1, "b": 2}, [("colon_spelling", 5, 1), ("colon_spelling", 14, 2)]),
 ]
 
@@ -138,6 +149,8 @@ GUESSES: list[tuple[str, Any, list[tuple[str, int, int]]]] = [
     ('{"id": ObjectId("1")}', {"id": 'ObjectId("1")'}, [("unquoted_string", 7, 13)]),
     ('{"color": #fff}', {"color": "#fff"}, [("unquoted_string", 10, 4)]),
     ('{"a": 1 "b": 2}', {"a": 1, "b": 2}, [("missing_comma", 8, 0)]),
+    ('{"a": 1"b": true"c d": 2}', {"a": 1, "b": True, "c d": 2}, [("missing_comma", 7, 0), ("missing_comma", 16, 0)]),
+    ("[., -., .e5]", [".", "-.", ".e5"], [("unquoted_string", at, size) for at, size in ((1, 1), (4, 2), (8, 3))]),
     ('["a" "b" {} []]', ["a", "b", {}, []], [("missing_comma", at, 0) for at in (5, 9, 12)]),
     ("[1\n2]", [1, 2], [("missing_comma", 3, 0)]),
     ('{"a" "b"}', {"a": "b"}, [("missing_colon", 5, 0)]),
@@ -231,7 +244,24 @@ HARD_QUOTES = [
     ("{'note': 'the player's choice', 'n': 1}", {"note": "the player's choice", "n": 1}),
     ('{"a": "„x" y", "b": 2}', {"a": '„x" y', "b": 2}),
     ('["say "yes" now", "no"]', ['say "yes" now', "no"]),
+    # No key is found behind the comma as far as the stage looks ahead, and the text is no JSON any more.
+    ('{"a": "x "y", "z" ' + "w" * 300 + '", "b": 1}', {"a": 'x "y", "z" ' + "w" * 300, "b": 1}),
 ]
+
+
+def test_a_hash_that_touches_a_quote_is_no_comment() -> None:
+    """It may be text behind an inner quote, so text is not dropped for it, on any level."""
+    text = '{"a": "He won "#1 prize" today"\n, "b": 2}'
+    assert error(text, repair="spelling").offset == 15
+    assert read(text)[0] == {"a": 'He won "#1 prize" today', "b": 2}
+    for text in ('["a"#b\n]', "['a'#b\n]", '["""a"""#b\n]', '{"a"#b\n: 1}', '"a"#b'):
+        for level in ("spelling", "guess"):
+            found = error(text, repair=level)
+            state = create_state(chosen({"repair": level}))
+            for character in text:
+                state = ParserState.load(parse_chunk(state, character).dump())
+            assert finalize(state).error == found
+    assert read('["a",#b\n 1#c\n]', repair="spelling") == (["a", 1], [("comment", 5, 2), ("comment", 10, 2)])
 
 
 @pytest.mark.parametrize(("text", "value"), HARD_QUOTES, ids=[row[0] for row in HARD_QUOTES])
@@ -261,6 +291,16 @@ def test_json_that_looks_broken(text: str) -> None:
     """JSON stays JSON."""
     assert read(text) == (json.loads(text), [])
     assert read(text, repair="spelling") == (json.loads(text), [])
+
+
+@pytest.mark.parametrize("text", ['"""a"', '"" "a"', '"""""a"""'])
+def test_strings_one_after_another(text: str) -> None:
+    """With `multiple`, an empty string before another one is JSON, and no triple quote."""
+    for level in ("none", "spelling", "guess"):
+        for fragments in ([text], list(text)):
+            found = reading(fragments, repair=level, multiple=True)
+            assert found.events == reading([text], multiple=True).events
+            assert (found.error, found.repairs) == (None, ())
 
 
 def test_text_is_shown_before_the_end_of_the_string_is_known() -> None:
@@ -317,6 +357,26 @@ def test_long_tokens() -> None:
         assert value == [json.loads(token), "a"]
         assert [code for code, _, _ in repairs] == ["single_quotes"]
     assert read("[" + "x" * 400 + "]")[0] == ["x" * 400]
+
+
+@pytest.mark.parametrize("size", [3, 5, 252, 255, 256, 257, 258, 259, 511, 512, 900])
+@pytest.mark.parametrize("quote", ['"', "'"])
+def test_long_runs_of_quotes(quote: str, size: int) -> None:
+    """The last three quotes of a run end a string between triple quotes, however long the run is."""
+    text = "[" + 3 * quote + "a" + size * quote + ", 1]"
+    assert read(text) == (["a" + (size - 3) * quote, 1], [("triple_quotes", 1, 3)])
+    whole = reading([text], repair="guess")
+    for at in range(1, len(text), 7):
+        assert reading([text[:at], text[at:]], repair="guess").seen == whole.seen
+    assert reading(list(text), repair="guess").longest_held <= FARTHEST
+
+
+def test_an_entry_reaches_as_far_as_the_text_came() -> None:
+    """The entry of a comment has its sign from the beginning, and a limit inside a token leaves what was there."""
+    for text, length in (("[1 #", 1), ("[1 //", 2), ("[1 /*", 2), ("[1 /* x", 4)):
+        state = parse_chunk(create_state(chosen({})), text)
+        assert log(state) == [("comment", 3, length)]
+    assert log(parsed('{"a": "b\n"}', max_string=1)) == [("control_character", 8, 1)]
 
 
 def test_whole_text_is_not_truncated() -> None:

@@ -93,6 +93,25 @@ def test_the_other_options() -> None:
     assert run("repair", "--level", "all", data=b"{}").status == 2
 
 
+def test_many_repairs() -> None:
+    """A file may have as many repairs as it likes: the limit of the parser is for text from elsewhere."""
+    text = "[" + ", ".join(f"{{'id': {number}}}" for number in range(1500)) + "]"
+    outcome = run("repair", data=text.encode())
+    assert (outcome.status, outcome.stderr) == (0, "")
+    assert json.loads(outcome.stdout) == [{"id": number} for number in range(1500)]
+
+
+def test_hints_name_the_options_of_the_command() -> None:
+    """The level is --level here; lines have no hint that names --extract, which does not go with --lines."""
+    level = run("repair", "--level", "spelling", data=b'{"a": 1 "b": 2}')
+    assert level.stderr.endswith("hint: this is JSON with faults that can be repaired: try --level guess\n")
+    assert run("repair", "--level", "guess", data=b'{"a": 1 "b": 2}').status == 0
+    cut = run("repair", "--lines", data=b'{"a": [1, 2\n{"a": 3}\n')
+    assert cut.stderr.endswith("the text was cut off; --close closes it where it ends\n")
+    both = run("repair", "--lines", "--extract", data=b"{}")
+    assert (both.status, "--lines and --extract do not fit together" in both.stderr) == (2, True)
+
+
 def test_check_shows_the_log() -> None:
     """`check --repair` accepts what can be repaired, shows each repair, and counts them; --json has them as data."""
     assert run("check", data=BROKEN.encode()).status == 1

@@ -75,9 +75,18 @@ def is_comment(text: str, i: i64, end: i64, out: i64) -> i64:
     return YES if c == 0x2F or c == 0x2A else NO  # / *
 
 
+def is_comment_behind(text: str, start: i64, i: i64, end: i64, out: i64) -> i64:
+    """Tell whether a comment begins at `i`, behind a quote that ends at `start`. A # that touches the quote is text."""
+    if ord(text[i]) == 0x23:  # #
+        return YES if i > start else NO
+    return is_comment(text, i, end, out)
+
+
 def quoted_key_follows(text: str, i: i64, end: i64, out: i64) -> i64:
-    """Tell whether the quote at `i` opens a key with its colon. The key may contain quotes, but no line break."""
+    """Tell whether the quote at `i` opens a key with its colon. The key may contain quotes or line breaks, not both."""
     style = quote_kind(ord(text[i]))
+    broke = False
+    is_first = True  # no quote yet
     at = i + 1
     while at < end:
         c: i64 = ord(text[at])
@@ -85,7 +94,9 @@ def quoted_key_follows(text: str, i: i64, end: i64, out: i64) -> i64:
             at += 2
             continue
         if c == 0x0A:  # LF
-            return NO
+            if not is_first:
+                return NO
+            broke = True
         if closes(style, c):
             after = blank_run(text, at + 1, end)
             if after >= end:
@@ -93,8 +104,12 @@ def quoted_key_follows(text: str, i: i64, end: i64, out: i64) -> i64:
             c = narrow(ord(text[after]))
             if is_colon(c):
                 return YES
-            if c == 0x2C or c == 0x7D or c == 0x5D:  # , } ]
+            answer = is_comment_behind(text, at + 1, after, end, out) if is_first else NO
+            if answer != NO:
+                return answer
+            if c == 0x2C or c == 0x7D or c == 0x5D or broke:  # , } ]
                 return NO
+            is_first = False
             if out == YES:
                 out = NO  # this is not JSON any more
         at += 1
@@ -257,10 +272,8 @@ def string_ends(
             answer = item_follows(text, at + 1, end, out, bare, inner)
         return NO if answer == YES and is_embedded and not is_next_line else answer
     broke = has_line_break(text, i, at)
-    answer = is_comment(text, at, end, out)
+    answer = is_comment_behind(text, i, at, end, out)
     if answer != NO:
-        if c == 0x23 and at == i:  # #
-            return NO
         return answer
     if quote_kind(c) != NO_QUOTE:
         if in_object:
@@ -397,6 +410,9 @@ def key_ends(text: str, i: i64, end: i64, out: i64, style: i64) -> i64:
         return out
     if is_colon(narrow(ord(text[at]))):
         return YES
+    answer = is_comment_behind(text, i, at, end, out)
+    if answer != NO:
+        return answer
     # Another quote on this line that a colon follows ends the key, if only plain text lies between.
     while at < end:
         c = narrow(ord(text[at]))
@@ -433,7 +449,10 @@ def key_was_not_closed(text: str, i: i64, end: i64, out: i64, style: i64) -> i64
             after = blank_run(text, at + 1, end)
             if after == end:
                 return out
-            return NO if is_colon(narrow(ord(text[after]))) else YES
+            if is_colon(narrow(ord(text[after]))):
+                return NO
+            answer = is_comment_behind(text, at + 1, after, end, out)
+            return NO if answer == YES else UNDECIDED if answer == UNDECIDED else YES
         at += 1
     return out
 

@@ -69,6 +69,7 @@ from .ends import (
     member_key_at,
     quote_is_missing,
     string_ends,
+    word_key_follows,
 )
 from .spelling import (
     BARE,
@@ -127,6 +128,7 @@ FIELDS: Final = (
     ("_comma", 1 << 60),
     ("_comma_line", 1 << 60),
     ("_comma_column", 1 << 60),
+    ("_closed", 1 << 60),
 )
 NO_SINK: Final = Sink()
 FLAGS: Final = ("_inner", "_bare_key", "_broke", "_refused", "_has_comma", "_dots", "_controls", "_after_string")
@@ -143,6 +145,7 @@ class Repairer:
         "_bare_key",
         "_brackets",
         "_broke",
+        "_closed",
         "_comma",
         "_comma_column",
         "_comma_line",
@@ -197,6 +200,7 @@ class Repairer:
         self._comma: i64 = 0
         self._comma_line: i64 = 0
         self._comma_column: i64 = 0
+        self._closed: i64 = 0  # the offset behind the last closing quote: a # right there is no comment
         # The log. The first `_logged` repairs belong to this repairer; forks may have appended more.
         self._log: list[Repair] = []
         self._logged: i64 = 0
@@ -291,6 +295,7 @@ class Repairer:
         other._comma = self._comma
         other._comma_line = self._comma_line
         other._comma_column = self._comma_column
+        other._closed = self._closed
         other._log = self._log
         other._logged = self._logged
         other._last = self._last
@@ -304,7 +309,7 @@ class Repairer:
 
     @property
     def repairs(self) -> list[Repair]:
-        """The repairs so far, in the order of the text."""
+        """The repairs so far, in the order in which they were made: a comma is one too many when the bracket comes."""
         repairs = self._log[: self._logged]
         if self._last is not None:
             repairs.append(self._last)
@@ -357,11 +362,12 @@ class Repairer:
         return True
 
     def _extend(self, offset: i64) -> None:
-        """The last repair reaches up to this offset."""
+        """The last repair reaches up to this offset. It never gets shorter: a limit may stop the reader inside it."""
         last = self._last
         if last is not None:
             start: i64 = last.position.offset
-            self._last = Repair(last.code, last.position, offset - start, last.path)
+            if offset > start + last.length:
+                self._last = Repair(last.code, last.position, offset - start, last.path)
 
     # ---- Passing on -------------------------------------------------------------------------------------
 
@@ -475,6 +481,7 @@ class Repairer:
         self._inner = False
         self._controls = False
         self._brackets = 0
+        self._closed = 0
         self._end_token()
 
     def _between(self, i: i64) -> i64:
@@ -516,6 +523,8 @@ class Repairer:
             return at + 1
         c = narrow(c)
         if c == 0x2F or c == 0x23:  # / #
+            if c == 0x23 and self._closed > 0 and reader.offset + at - i == self._closed:  # #
+                return self._refuse(i)
             is_color = c == 0x23 and mode == VALUE and reader._frame is not None
             answer = is_comment(text, at, end, YES if is_last else UNDECIDED)
             if is_color:
@@ -526,7 +535,7 @@ class Repairer:
                 return self._hold(i, at)
             if answer == YES:
                 self._pass(i, at)
-                if self._record(RepairCode.COMMENT, 0):
+                if self._record(RepairCode.COMMENT, 1 if c == 0x23 else 2):  # #
                     self._comment = BLOCK_COMMENT if text[at : at + 2] == "/*" else LINE_COMMENT
                     if self._comment == BLOCK_COMMENT:
                         self._drop(text[at : at + 2])
@@ -773,6 +782,7 @@ class Repairer:
         after = text[at + 1] if at + 1 < self._end else ""
         is_key = self._reader.mode == KEY_STRING
         self._after_string = not is_key
+        self._closed = self._reader.offset + at + 1 - i
         self._end_token()
         if text[at] != '"':
             self._pass(i, at)
@@ -862,8 +872,6 @@ class Repairer:
         end = self._end
         in_object = mode == AFTER_MEMBER
         if c == 0x2C:  # ,
-            return self._take_comma(i, at)
-        if c == 0x3B and text[at] != ";":  # a wide semicolon
             return self._take_comma(i, at)
         if c == 0x7D and in_object:  # }
             return self._close(i, at, "}")
@@ -1057,6 +1065,12 @@ class Repairer:
             return self._take(i, at, stop, kind)
         if self._level != GUESS:
             return self._take(i, at, stop, kind)
+        if frame.is_object and quote_kind(c) != NO_QUOTE:
+            answer = word_key_follows(text, after, limit, self._beyond(limit, NO))
+            if answer == UNDECIDED:
+                return self._hold(i, at)
+            if answer == YES:
+                return self._take(i, at, stop, kind)
         if is_apart and 0x30 <= c <= 0x39 and kind != SPELLED_LITERAL:  # 0 to 9
             return self._refuse(i)
         return self._open_bare(i, at)
@@ -1188,10 +1202,12 @@ class Repairer:
         reader = self._reader
         style = self._style
         if reader._length == 0 and at == i and not self._inner and (style == DOUBLE or style == SINGLE):
-            # The second quote: a third one makes triple quotes.
-            if at + 1 == end and not self._is_last:
+            # The second quote: a third one makes triple quotes, if JSON cannot have another string there.
+            dialect = reader.dialect
+            is_value = style == DOUBLE and reader._frame is None and dialect.multiple and not dialect.lines
+            if at + 1 == end and not self._is_last and not is_value:
                 return self._hold(i, at)
-            if text[at + 1 : at + 2] == text[at]:
+            if text[at + 1 : at + 2] == text[at] and not is_value:
                 return self._open_triple(at)
         frame = reader._frame
         answer: i64 = YES
@@ -1263,13 +1279,17 @@ class Repairer:
             if character < " ":
                 return self._control(i, at)
             if character == quote:
+                limit = min(end, at + FARTHEST)
                 stop = at
-                while stop < end and text[stop] == quote:
+                while stop < limit and text[stop] == quote:
                     stop += 1
-                if stop == end and not self._is_last and stop - at < FARTHEST:
+                is_long = stop == at + FARTHEST  # the run may go on: its last three are not known yet
+                if stop == end and not self._is_last and not is_long:
                     return self._hold(i, at)
                 self._pass(i, at)
-                while (stop - at > 3 or stop - at < 3) and at < stop:
+                if is_long:
+                    stop -= 3
+                while (is_long or stop - at != 3) and at < stop:
                     if quote == '"':
                         self._put('"', '\\"')
                     else:
@@ -1279,6 +1299,7 @@ class Repairer:
                     self._put(text[at:stop], '"')
                     self._end_token()
                     self._after_string = True
+                    self._closed = self._reader.offset
                 return stop
             if character == '"':
                 self._pass(i, at)

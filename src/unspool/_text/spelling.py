@@ -103,7 +103,7 @@ ODD_SPACES: Final = "\x0b\x0c\x85\xa0\u1680\u3000\ufeff" + "".join(
 WIDE: Final = {
     0xFF1A: 0x3A,  # :
     0xFF0C: 0x2C,  # ,
-    0xFF1B: 0x3B,  # ;
+    0xFF1B: 0x2C,  # a wide semicolon stands between two items, as a comma does
     0xFF5B: 0x7B,  # {
     0xFF5D: 0x7D,  # }
     0xFF3B: 0x5B,  # [
@@ -117,6 +117,9 @@ def narrow(c: i64) -> i64:
     if c < 0x80:
         return c
     return WIDE.get(c, c)
+
+
+DIGITS: Final = frozenset("0123456789")
 
 
 def is_word(character: str) -> bool:
@@ -181,6 +184,8 @@ def json_number(atom: str) -> str:
             return ""
         digits = "".join(parts)
     if digits[:1] == ".":
+        if digits[1:2] not in DIGITS:
+            return ""  # no digit at all
         digits = "0" + digits
     mark = max(digits.find("e"), digits.find("E"))
     whole = digits if mark < 0 else digits[:mark]

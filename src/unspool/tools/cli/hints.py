@@ -33,10 +33,11 @@ FENCES: Final = ("```", "~~~")
 LEVELS: Final[tuple[Literal["none", "spelling", "guess"], ...]] = ("none", "spelling", "guess")
 
 
-def hint_for(source: Input, *, extract: bool | None = None) -> str:
+def hint_for(source: Input, *, extract: bool | None = None, option: str = "--repair") -> str:
     """Return a hint about an input that could not be read; empty if there is none.
 
-    `extract` is the option of the command; None if the command has neither `--extract` nor `--repair`.
+    `extract` is the option of the command; None if the command has neither `--extract` nor `--repair`. `option` is the
+    name of the latter.
     """
     head = bytes(source.head.data)
     if source.head.is_blank:
@@ -56,10 +57,11 @@ def hint_for(source: Input, *, extract: bool | None = None) -> str:
     if extract is None or found is None or found.kind not in (InputKind.JSON, InputKind.NDJSON):
         return ""
     text = head.decode("utf-8", "replace")
-    return _about_text(text, found.options, is_whole=source.head.is_whole, extract=extract, repair=source.repair)
+    is_whole = source.head.is_whole
+    return _about_text(text, found.options, is_whole=is_whole, extract=extract, repair=source.repair, option=option)
 
 
-def _about_text(text: str, options: Options, *, is_whole: bool, extract: bool, repair: Level) -> str:
+def _about_text(text: str, options: Options, *, is_whole: bool, extract: bool, repair: Level, option: str) -> str:
     """Return a hint about JSON text."""
     several = bool(options.multiple)
     if extract:
@@ -71,7 +73,7 @@ def _about_text(text: str, options: Options, *, is_whole: bool, extract: bool, r
     faults = ""
     for level in stronger:
         if not faults and _read(text, options.replace(repair=level), is_whole, extract).error is None:
-            faults = f"this is JSON with faults that can be repaired: try --repair {level}"
+            faults = f"this is JSON with faults that can be repaired: try {option} {level}"
     if extract or (several and faults) or not (several or _has_text_around(text, error)):
         return faults
     levels = (repair,) if several else (repair, *stronger)
@@ -79,7 +81,7 @@ def _about_text(text: str, options: Options, *, is_whole: bool, extract: bool, r
         inside = _read(text, options.replace(multiple=several, repair=level), is_whole, True)
         if inside.error is None and inside.is_complete:
             kind = "Markdown" if any(fence in text for fence in FENCES) else "JSON with other text around it"
-            return f"this looks like {kind}: try --extract" + ("" if level == repair else f" --repair {level}")
+            return f"this looks like {kind}: try --extract" + ("" if level == repair else f" {option} {level}")
     return faults
 
 

@@ -16,7 +16,7 @@ from ..arrivals import STANDARD_INPUT, Input, timed_items
 from ..findings import Finding, RepairNotes, Surroundings, place_at, show
 from ..hints import hint_for
 from ..options import Extract, File, RepairLevel, level_of
-from ..terminal import BROKEN, EmptyError, complain, console, guarded, progress, writable, write_text
+from ..terminal import BROKEN, EmptyError, UsageError, complain, console, guarded, progress, writable, write_text
 
 if TYPE_CHECKING:
     from ...._errors import JSONSyntaxError
@@ -45,13 +45,16 @@ def repair(
     The exit status is 0 if the text was read, repaired or not, and 1 if it cannot be read: then the output ends there.
     """
     source = Input(file, InputKind.NDJSON if lines else InputKind.JSON, repair=level_of(level))
-    with guarded(source.name, lambda: hint_for(source, extract=extract)):
+    with guarded(source.name, lambda: hint_for(source, extract=None if lines else extract, option="--level")):
+        if lines and extract:
+            raise UsageError("--lines and --extract do not fit together: --extract looks for one value in other text")
         options = Options(
             repair=level_of(level),
             truncated="close" if close else "error",
             latex=latex,
             multiple="lines" if lines else False,
             max_chars=None,
+            max_repairs=None,
         )
         parser, writer = FragmentParser(options, extract=extract), Writer()
         around = Surroundings()
