@@ -44,7 +44,7 @@ SCRUB: Final = """share => {
 
 
 class View(NamedTuple):
-    """What a picture shows: the sample, how far it has come, and what to do before the picture is taken."""
+    """A view of the page: a sample, how far it has come, and the keys to press before the picture is taken."""
 
     sample: str
     share: float = 0.0
