@@ -36,14 +36,15 @@ def draw(theme: Theme) -> str:
     for index, layer in enumerate(listed):
         y, x = TOP + ROW * index, LEFT + NAMES + ROW * index
         name = layer.names[0] if len(layer.names) == 1 else layer.names[0] + ", …"
-        purpose = layer.purpose if len(layer.purpose) <= LONGEST else layer.purpose[: LONGEST - 1] + "…"
+        if len(layer.purpose) > LONGEST:
+            raise ValueError(f"the purpose of {name} is too long for the picture: {layer.purpose}")
         if index % 2 == 0:
             parts.append(
                 f'<rect x="8" y="{y}" width="{width - 16}" height="{ROW}" fill="{theme.frame}" opacity=".25"/>'
             )
         parts += [
             f'<text x="{LEFT}" y="{y + 13}" font-family="{MONOSPACE}" font-weight="600">{escape(name)}</text>',
-            f'<text x="{LEFT}" y="{y + 26}" font-size="11" fill="{theme.soft}">{escape(purpose)}</text>',
+            f'<text x="{LEFT}" y="{y + 26}" font-size="11" fill="{theme.soft}">{escape(layer.purpose)}</text>',
             f'<rect x="{x + 5}" y="{y + 5}" width="20" height="20" rx="4" fill="{theme.soft}" opacity=".3"/>',
         ]
         parts += [

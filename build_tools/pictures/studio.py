@@ -43,27 +43,40 @@ SCRUB: Final = """share => {
 }"""
 
 
-class Shot(NamedTuple):
-    """One picture: the sample, how far it has come, the window, and what to do before it is taken."""
+class View(NamedTuple):
+    """A view of the page: a sample, how far it has come, and the keys to press before the picture is taken."""
 
-    name: str
     sample: str
-    share: float
-    size: tuple[int, int]
-    scheme: Literal["light", "dark"]
+    share: float = 0.0
     keys: tuple[str, ...] = ()
     compare: str | None = None
 
 
-SHOTS: Final = (
-    Shot("studio-light.png", "trip", 0.6, (1280, 800), "light"),
-    Shot("studio-dark.png", "trip", 0.6, (1280, 800), "dark"),
-    Shot("studio-phone.png", "trip", 0.6, (390, 844), "light"),
-    Shot("studio-compare-light.png", "unordered-a", 0.6, (1280, 720), "light", compare="unordered-b"),
-    Shot("studio-compare-dark.png", "unordered-a", 0.6, (1280, 720), "dark", compare="unordered-b"),
-    Shot("studio-error-light.png", "cut-off", 1.0, (1280, 720), "light", keys=("6",)),
-    Shot("studio-message-light.png", "weather-tools", 0.8, (1280, 800), "light", keys=("2",)),
-    Shot("studio-welcome-light.png", "", 0.0, (1280, 800), "light"),
+class Shot(NamedTuple):
+    """One picture: a view, the window, and its colours."""
+
+    name: str
+    view: View
+    size: tuple[int, int]
+    scheme: Literal["light", "dark"]
+
+
+VIEWS: Final = {
+    "studio": View("trip", 0.75),
+    "studio-compare": View("unordered-a", 0.6, compare="unordered-b"),
+    "studio-error": View("cut-off", 1.0, keys=("6",)),
+    "studio-message": View("weather-tools", 0.8, keys=("2",)),
+    "studio-snapshots": View("snapshots", 0.5),
+    "studio-welcome": View(""),
+}
+LOOKS: Final[dict[str, tuple[tuple[int, int], Literal["light", "dark"]]]] = {
+    "light": ((1280, 800), "light"),
+    "dark": ((1280, 800), "dark"),
+    "small": ((1024, 640), "light"),
+    "phone": ((390, 844), "light"),
+}
+SHOTS: Final = tuple(
+    [Shot(f"{name}-{look}.png", view, *window) for name, view in VIEWS.items() for look, window in LOOKS.items()]
 )
 
 
@@ -96,7 +109,7 @@ def write(folder: Path = FOLDER) -> None:
                 )
                 page = context.new_page()
                 page.goto(server.url)
-                _take(page, shot, folder / shot.name)
+                _take(page, shot.view, folder / shot.name)
                 for stream in page.locator("#streams .close").all()[::-1]:
                     stream.click()
                 context.close()
@@ -107,16 +120,16 @@ def write(folder: Path = FOLDER) -> None:
     (folder / HASH).write_text(fingerprint() + "\n", encoding="utf-8")
 
 
-def _take(page: Page, shot: Shot, file: Path) -> None:
+def _take(page: Page, view: View, file: Path) -> None:
     page.evaluate(WAIT, ["#samples", "compare"])
-    if shot.sample:
-        page.select_option("#sample", shot.sample)
+    if view.sample:
+        page.select_option("#sample", view.sample)
         page.evaluate(WAIT, ["#where", "/"])
-        if shot.compare is not None:
-            page.select_option("#compare", f"sample {shot.compare}")
+        if view.compare is not None:
+            page.select_option("#compare", f"sample {view.compare}")
             page.evaluate(WAIT, ["#where", "moment"])
-        page.evaluate(SCRUB, shot.share)
-        for key in shot.keys:
+        page.evaluate(SCRUB, view.share)
+        for key in view.keys:
             page.keyboard.press(key)
         page.evaluate("document.activeElement.blur()")
         page.wait_for_timeout(600)  # the last answers, and the rows in their places

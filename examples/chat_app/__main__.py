@@ -16,6 +16,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -28,7 +29,7 @@ import uvicorn
 FOLDER = Path(__file__).resolve().parent
 EXAMPLES = FOLDER.parent
 SERVERS = ("redis-server", "valkey-server")
-PATIENCE = 10.0  # seconds until a new Redis answers
+PATIENCE = 60.0  # seconds until a new Redis or a new worker answers, on a busy machine
 
 
 @contextmanager
@@ -61,6 +62,13 @@ def wait_for(port: int) -> None:
             return
 
 
+def announce(port: int) -> None:
+    """Print the address as soon as a browser can open it: the workers need a moment to start."""
+    wait_for(port)
+    sys.stdout.write(f"open http://127.0.0.1:{port}\n")
+    sys.stdout.flush()
+
+
 def serve(port: int, redis: str | None, workers: int) -> None:
     """Serve until Ctrl-C. A worker that dies is replaced by a new one."""
     if redis is not None:
@@ -68,8 +76,7 @@ def serve(port: int, redis: str | None, workers: int) -> None:
     # The port is chosen here, so that both workers listen at the same one.
     with socket.create_server(("127.0.0.1", port)) as found:
         port = cast("int", found.getsockname()[1])
-    sys.stdout.write(f"open http://127.0.0.1:{port}\n")
-    sys.stdout.flush()
+    threading.Thread(target=announce, args=(port,), daemon=True).start()
     sys.path.insert(0, str(EXAMPLES))
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(EXAMPLES), os.environ.get("PYTHONPATH")]))
     uvicorn.run(

@@ -40,7 +40,10 @@ REDIS = os.environ.get("CHAT_REDIS")
 WORKER = f"worker-{os.getpid()}"
 LEASE = 2.0  # seconds until the others notice that a worker has died
 HEADERS = (
-    (b"content-security-policy", b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'"),
+    (
+        b"content-security-policy",
+        b"default-src 'none'; img-src data:; script-src 'self'; style-src 'self'; connect-src 'self'",
+    ),
     (b"referrer-policy", b"no-referrer"),  # the address of a chat lets everybody in who has it
     (b"x-content-type-options", b"nosniff"),
 )

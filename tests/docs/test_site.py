@@ -76,6 +76,23 @@ def test_pages_fit_the_window(browser: Browser, site: Site, width: int) -> None:
     assert wrong == {}
 
 
+def test_a_copied_session_is_code(browser: Browser, site: Site) -> None:
+    """The button above a session copies neither the prompts nor the output, so that a user can run what was copied."""
+    address = site.address.replace("127.0.0.1", "localhost")  # the clipboard needs a name that Chromium trusts
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.set_default_timeout(120_000)
+    page.goto(f"{address}tutorial.html")
+    session = page.locator('.highlight:has-text("iter_values(fragments)")').first
+    session.hover()
+    session.locator("button").first.click()
+    page.get_by_text("Copied to clipboard").wait_for()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    context.close()
+    assert copied.startswith("from unspool import iter_values\nfragments = [")
+    assert copied.rstrip().endswith("for value in iter_values(fragments):\n    print(value)")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious_on_the_site(
     browser: Browser,

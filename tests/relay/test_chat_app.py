@@ -6,6 +6,7 @@ import json
 import os
 import runpy
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -49,6 +50,8 @@ def running(*options: str, **environment: str) -> Iterator[tuple[str, subprocess
             said.append(process.stdout.readline().strip())
             assert process.poll() is None, said
         url = said.pop().removeprefix("open ")
+        # A browser can open the address as soon as it is printed.
+        socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), PATIENCE).close()
         until(lambda: asked(f"{url}/static/chat.js", b"follow") is not None, "the server")
         yield url, process, said
     finally:

@@ -201,3 +201,22 @@ def test_an_address_that_is_no_redis() -> None:
         assert outcome.status == 2
         assert "redis://" in outcome.stderr
         assert "Traceback" not in outcome.stderr
+
+
+@needs_redis  # and its Python library; no server is asked
+def test_a_server_that_does_not_answer() -> None:
+    """The message says why, once, and names no Python class."""
+    for action in (["publish", "trip", "sample:trip"], ["follow", "trip"], ["status", "trip"]):
+        outcome = run("relay", *action, "--redis", "redis://127.0.0.1:1/0")
+        assert outcome.status == 1
+        assert outcome.stderr.startswith("unspool: trip: Redis does not answer: ")
+        assert "see the cause" not in outcome.stderr
+    outcome = run("relay", "follow", "http://127.0.0.1:1/streams/trip")
+    assert outcome.status == 1
+    assert outcome.stderr == "unspool: no answer, or one that broke off: Connection refused\n"
+
+
+def test_an_empty_input_is_published_as_an_error() -> None:
+    """The command says what every other command says."""
+    outcome = run("relay", "publish", "trip", "--keep", 0)
+    assert (outcome.status, outcome.stderr) == (1, "unspool: standard input: the input is empty\n")

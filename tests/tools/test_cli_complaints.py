@@ -112,6 +112,33 @@ def test_an_empty_input(command: str) -> None:
     assert (outcome.status, outcome.stderr) == (1, "unspool: standard input: the input is empty\n")
 
 
+@pytest.mark.parametrize("command", [*COMPLAINERS, "check"])
+@pytest.mark.parametrize("end", ["", "\n", '\n{"t": 0, "text": " \\n"}\n'])
+def test_an_empty_recording(command: str, end: str) -> None:
+    """A recording of nothing is an empty input, and a recording with a broken line is not."""
+    header = '{"unspool_recording": 1}'
+    outcome = run(command, data=(header + end).encode())
+    assert outcome.status == 1
+    assert "the input is empty\n" in outcome.stderr + outcome.stdout.decode()
+    broken = run(command, data=(header + "\noops").encode())
+    assert "the input is empty" not in broken.stderr + broken.stdout.decode()
+    assert "line 2 of the recording" in broken.stderr + broken.stdout.decode()
+
+
+@pytest.mark.parametrize("command", [*COMPLAINERS, "check"])
+def test_errors_name_no_options_of_python(command: str) -> None:
+    """A command has options of its own, and suggests those alone."""
+    for data in (b'Sure: {"a": 1}', b'{"a": 1} and more', b"```\n[1]"):
+        outcome = run(command, data=data)
+        assert "extract=True" not in outcome.stderr + outcome.stdout.decode()
+
+
+def test_a_wrong_choice() -> None:
+    """The message says what there is, and nothing about how it was found."""
+    said = run("check", "--repair", "all").stderr
+    assert "Error: Invalid value for '--repair': 'all' is not one of 'spelling', 'guess'" in said
+
+
 @pytest.mark.parametrize("data", [b"<html>", b"Hello", b"\x1f\x8b\x08", b'{"a": 1}', b"\0\0\0\0\0"])
 def test_what_is_no_message_need_not_be_anything_else(data: bytes) -> None:
     """Unparsed input is not called JSON; the kind of lines is reported."""

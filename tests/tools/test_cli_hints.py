@@ -55,6 +55,17 @@ def test_a_hint_names_an_option_that_helps(command: str, data: bytes, hint: str,
         assert (again.status, again.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("command", ["check", "values", "watch"])
+@pytest.mark.parametrize(("data", "hint", "options"), HINTS, ids=[repr(row[0][:20]) for row in HINTS])
+def test_a_recording_has_the_hint_of_its_text(command: str, data: bytes, hint: str, options: list[str]) -> None:
+    """The recording around a text is not looked at: it is JSON in lines, whatever was recorded."""
+    recording = run("record", data=data).stdout
+    hints = [line for line in run(command, data=recording).stderr.splitlines() if line.startswith("hint: ")]
+    assert hints == ([f"hint: {hint}"] if hint else [])
+    if options:
+        assert run(command, *options, data=recording).status == 0
+
+
 BINARIES: Final = {
     b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR": "a PNG image",
     gzip.compress(b"{}"): "a gzip file; unpack it first, with gzip -dc",

@@ -120,7 +120,7 @@ def test_what_cannot_be_served_is_told() -> None:
     assert run("replay", "--serve", data=HEADER.encode()) == (
         1,
         b"",
-        "unspool: standard input: there is nothing to replay\n",
+        "unspool: standard input: the input is empty\n",
     )
     broken = b'{"choices": []}\n{oops\n'
     assert run("replay", "--serve", data=broken) == (1, b"", "unspool: standard input: line 2: not JSON\n")

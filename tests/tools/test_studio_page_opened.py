@@ -101,7 +101,7 @@ def test_the_strip_has_the_moments_that_matter(page: Page) -> None:
     assert page.session is not None
     summary = page.client.document(page.session)["summary"]
     facts = page.text("#facts")
-    for words in ("first field", "half of the fields", "all fields", "characters", "length", "2\nerrors"):
+    for words in ("first field", "half of the fields", "last complete field", "characters", "length", "2\nerrors"):
         assert words in facts
     for number, name in enumerate(("first", "half", "all"), 1):
         page.click(f"#facts > :nth-child({number})")
@@ -109,6 +109,8 @@ def test_the_strip_has_the_moments_that_matter(page: Page) -> None:
     page.scrub(summary["half"]["step"])
     later = page.evaluate("[...document.querySelectorAll('#facts > *')].map(one => one.hasAttribute('data-later'))")
     assert later[:3] == [False, False, True]
+    page.open_sample("trip")
+    assert "all fields" in page.text("#facts")
     page.check()
 
 
@@ -119,6 +121,18 @@ def test_tokens_are_shown_where_they_are_counted(page: Page) -> None:
 
 
 # Several streams.
+
+
+def test_the_tab_of_the_current_stream_is_in_sight(new_page: Callable[..., Page]) -> None:
+    """With the button that closes it, however many others there are."""
+    page = new_page()
+    page.raw.set_viewport_size({"width": 390, "height": 844})
+    for number in range(6):
+        page.paste(f"[{number}]")
+    page.wait("document.querySelectorAll('#streams .stream').length >= 6")
+    close = "document.querySelector('#streams .stream:last-child:has([aria-current]) .close')"
+    page.wait(f"{close}?.getBoundingClientRect().right <= innerWidth")
+    page.check()
 
 
 def test_what_was_opened_stays(new_page: Callable[..., Page]) -> None:

@@ -231,6 +231,7 @@ def ticked_items(
             source.head.add(data)
             begin = now if begin is None else begin
             items = opening.feed(now - begin, data)
+            source.head.is_blank = opening.is_blank
             for item in items:  # progress counts an item after the caller has processed it
                 yield item
                 if took is not None:
@@ -243,8 +244,10 @@ def ticked_items(
     try:
         rest = opening.close(0.0 if begin is None else monotonic() - begin)
     except UnspoolError:
+        source.head.is_blank = opening.is_blank and not opening.is_recording  # a broken recording is not empty
         yield from opening.settle()  # the items before the error
         raise
+    source.head.is_blank = opening.is_blank
     yield from rest
 
 

@@ -7,6 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.text import Text
+from typer import BadParameter
 from typer.core import TyperCommand, TyperGroup
 
 from ...llm._formats.registry import FORMATS
@@ -96,6 +97,14 @@ MIN_ROOM: Final = 30  # columns
 
 class CommandWithExamples(TyperCommand):
     """A command whose help ends with examples."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments. Errors about them are in words of the command: typer passes on those of Pydantic."""
+        try:
+            return super().parse_args(ctx, args)
+        except BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")
+            raise
 
     def get_help(self, ctx: Any) -> str:
         """Return the help, in colour if the terminal has colours."""

@@ -5,15 +5,18 @@ A hint looks at the beginning of the input, and tries what it suggests: it names
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Literal
 
 from ..._errors import Code, UnspoolError
 from ..._parser import FragmentParser
 from ..viewer.inputs import InputDecoder, InputKind
+from ..viewer.recordings import RecordingError, RecordingReader
 
 if TYPE_CHECKING:
     from ..._errors import JSONSyntaxError
     from ..._options import Options
+    from ..viewer.recordings import Arrival
     from .arrivals import Input
 
     Level = Literal["none", "spelling", "guess"]
@@ -48,6 +51,8 @@ def hint_for(source: Input, *, extract: bool | None = None, option: str = "--rep
         decoder.settle()
     except UnspoolError:  # the error says what to do
         return ""
+    if decoder.is_recording:
+        head = _recorded(head, is_whole=source.head.is_whole)
     for magic, name in BINARY.items():
         if head.startswith(magic):
             return f"this looks like {name}"
@@ -59,6 +64,17 @@ def hint_for(source: Input, *, extract: bool | None = None, option: str = "--rep
     text = head.decode("utf-8", "replace")
     is_whole = source.head.is_whole
     return _about_text(text, found.options, is_whole=is_whole, extract=extract, repair=source.repair, option=option)
+
+
+def _recorded(recording: bytes, *, is_whole: bool) -> bytes:
+    """Return the bytes that were recorded, up to a line that is broken or not there yet."""
+    reader = RecordingReader()
+    found: list[Arrival] = []
+    with suppress(RecordingError):
+        found += reader.feed(recording)
+        if is_whole:
+            found += reader.close()
+    return b"".join([arrival.data for arrival in found])
 
 
 def _about_text(text: str, options: Options, *, is_whole: bool, extract: bool, repair: Level, option: str) -> str:

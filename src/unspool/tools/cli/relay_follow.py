@@ -83,7 +83,8 @@ def from_server(url: str, after: str | None) -> Generator[SSEEvent]:
         except (OSError, HTTPException) as error:
             failures += 1
             if failures == MOST_FAILURES:
-                raise OSError(f"the connection broke: {type(error).__name__}") from None
+                what = (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
+                raise OSError(f"no answer, or one that broke off: {what}") from None
         time.sleep(RETRY)
 
 

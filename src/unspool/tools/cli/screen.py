@@ -15,7 +15,7 @@ from rich.text import Text
 
 from ..viewer.escaping import cells, clip, visible
 from ..viewer.rows import label_of, picked, window
-from ..viewer.tracks import CONTENT, DOCUMENT, Selection
+from ..viewer.tracks import CONTENT, DOCUMENT, Selection, in_words
 from .terminal import counted, crop, excerpt
 
 if TYPE_CHECKING:
@@ -245,7 +245,7 @@ class TracksView:
         error = track.state.error
         wrong: list[Text] = []
         if error is not None:
-            message = self._signs.visible(f"x {error}")
+            message = self._signs.visible(f"x {in_words(error)}")
             line, caret = self._place(track, error.offset, max(look.width - 2, 1))
             words = wrapped(message, look.width) if room is None else [self._signs.clip(message, look.width)]
             places = [self._signs.clip(f"  {text}", look.width) for text in (line, " " * caret + "^")]

@@ -22,9 +22,10 @@ from rich.console import Console
 from rich.filesize import decimal
 from rich.text import Text
 
-from ..._errors import JSONSyntaxError, OptionsError, PatternError, UnspoolError
+from ..._errors import OptionsError, PatternError, UnspoolError
 from ..viewer.escaping import cells, clip, head, visible
 from ..viewer.timeline import EMPTY
+from ..viewer.tracks import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
@@ -356,9 +357,7 @@ def excuse(error: BaseException, name: str = "") -> int:
             complain(f"{error.filename}: {what}" if isinstance(error.filename, str) else what)
             return BROKEN
         case _:
-            what = str(error)
-            if isinstance(error, JSONSyntaxError) and error.hint:  # it names options of Python; `hint_for` names ours
-                what = what.removesuffix(f"; {error.hint}")
+            what = in_words(error) if isinstance(error, UnspoolError) else str(error)
             complain(f"{name}: {what}" if name else what)
             return BROKEN
 

@@ -68,7 +68,10 @@ def _side(side: Side) -> dict[str, Any]:
 
 
 def summary(timeline: Timeline, waterfall: Waterfall) -> dict[str, Any]:
-    """Return the steps at which the first leaf, half of the leaves and all were usable; and what the stream cost."""
+    """Return the steps at which the first leaf, half of the leaves and all were usable; and what the stream cost.
+
+    If a text is broken or cut off, some leaves never become usable, and `is_whole` is False.
+    """
     scale = timeline.times if waterfall.axis.unit == "seconds" else timeline.sizes
     usable = waterfall.usable
     names = ("first", "half", "all")
@@ -81,6 +84,7 @@ def summary(timeline: Timeline, waterfall: Waterfall) -> dict[str, Any]:
     usage = None if message is None else message.usage
     return {
         **moments,
+        "is_whole": all(track.state.error is None for track in timeline.tracks.values() if track.is_json),
         "leaves": 0 if usable is None else usable.leaves,
         "characters": timeline.sizes[-1],
         "input_tokens": None if usage is None else usage.input_tokens,

@@ -10,6 +10,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ... import Path
+from ..viewer.tracks import in_words
 
 if TYPE_CHECKING:
     from ...patch import Operation
@@ -74,7 +75,7 @@ def _track(timeline: Timeline, track: Track) -> dict[str, Any]:
         "is_json": track.is_json,
         "length": track.length,
         "bytes": track.size,
-        "error": None if state is None or state.error is None else clipped(str(state.error), MAX_NOTE),
+        "error": None if state is None or state.error is None else clipped(in_words(state.error), MAX_NOTE),
         "is_complete": timeline.is_finished if state is None else state.is_complete,
     }
 

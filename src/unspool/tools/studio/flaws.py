@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ... import Path
 from ...llm import Fault as MessageFault
+from ..viewer.tracks import in_words
 from .document import clipped, shown_path
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def _of_note(timeline: Timeline, note: Note) -> Flaw:
     error = timeline.tracks[note.track].state.error
     if error is None:  # the text began again
         return Flaw(note.step, "syntax", note.text, note.track)
-    text = str(error)
+    text = in_words(error)
     message = timeline.message(note.step)
     why = CUT_OFF.get(message.finish_reason or "") if message is not None else None
     if why is not None and note.step == timeline.tracks[note.track].ended_at:

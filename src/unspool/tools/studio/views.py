@@ -13,7 +13,7 @@ from ...tree import StringNode
 from ..viewer.inputs import InputKind
 from ..viewer.rows import label_of, leaf_text, matching, searched, window
 from ..viewer.timeline import MAX_OPERATIONS
-from ..viewer.tracks import DOCUMENT
+from ..viewer.tracks import DOCUMENT, in_words
 from .document import clipped, shown_path, spelled_out
 from .parts import call_status, message_view
 
@@ -279,7 +279,7 @@ def _row(row: TreeRow, levels: dict[tuple[str | int, ...], str], complete: float
 
 def _error(error: JSONSyntaxError) -> dict[str, Any]:
     return {
-        "text": clipped(str(error), MAX_ERROR),
+        "text": clipped(in_words(error), MAX_ERROR),
         "offset": error.offset,
         "line": error.line,
         "column": error.column,

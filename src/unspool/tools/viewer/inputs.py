@@ -366,6 +366,8 @@ class InputDecoder:
         self._recording: RecordingReader | None = None
         self._unpacker: Unpacker | None = None
         self._clock = 0.0
+        self.is_blank = True
+        """Whether the text so far is nothing but white space: for a recording, the text that was recorded."""
 
     @property
     def is_timed(self) -> bool:
@@ -417,6 +419,7 @@ class InputDecoder:
         return items if self._recording.fault is None else items + self.settle()
 
     def _unwrapped(self, arrivals: list[Arrival]) -> list[TimedItem]:
+        self.is_blank = self.is_blank and not any(arrival.data.strip() for arrival in arrivals)
         if self._unpacker is not None:
             return self._unpack(arrivals)
         self._head += arrivals
@@ -441,6 +444,7 @@ class InputDecoder:
         held, self._head, self._held = self._head, [], 0
         if self._recording is None and (found.kind is InputKind.RECORDING or self._is_wrapped):
             self._recording = RecordingReader()
+            self.is_blank = True
             return self._arrive(held)
         if self._kind is not None:
             found = Guess(self._kind, found.format)

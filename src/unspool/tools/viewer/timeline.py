@@ -14,7 +14,7 @@ from ...llm import deltas_for, reduce_chunk
 from ...llm._sources import UNREADABLE, read_chunk
 from ...llm._wire import DONE
 from ...patch import Patcher
-from .tracks import DOCUMENT, Fields, Item, Track, call_of, nature_of
+from .tracks import DOCUMENT, Fields, Item, Track, call_of, in_words, nature_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -219,7 +219,7 @@ class Timeline:
         """Note the error of a text at the step that shows it."""
         if track.state.error is not None and track.name not in self._broken:
             self._broken.add(track.name)
-            self.notes.append(Note(step, f"{track.name}: {track.state.error}", track.name))
+            self.notes.append(Note(step, f"{track.name}: {in_words(track.state.error)}", track.name))
 
     def _take(self, step: int, piece: TrackPiece, message: MessageState | None) -> Change:
         name = piece.track

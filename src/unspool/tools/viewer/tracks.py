@@ -18,13 +18,13 @@ from collections import OrderedDict
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
-from ... import Kind, Options, create_state, finalize, parse_chunk
+from ... import JSONSyntaxError, Kind, Options, create_state, finalize, parse_chunk
 from ...select import compile as compile_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ... import Event, ParserState, Path
+    from ... import Event, ParserState, Path, UnspoolError
     from ...llm import MessageState, ToolCall
     from ...select import Pattern
 
@@ -44,6 +44,7 @@ __all__ = [
     "TrackPiece",
     "call_of",
     "call_track",
+    "in_words",
     "nature_of",
     "told_by",
 ]
@@ -149,6 +150,22 @@ def told_by(head: str, *, is_all: bool = False) -> Nature | None:
 
 
 # The text of a track.
+
+
+def in_words(error: UnspoolError) -> str:
+    """Return the message of an error without the options of Python that it suggests.
+
+    The command has options of its own, and so has the page: both make their own suggestions.
+
+    >>> error = parse_chunk(create_state(), "x").error
+    >>> str(error)
+    'unexpected character: line 1, column 1 (offset 0), in $; expected a value; extract=True finds JSON in other text'
+    >>> in_words(error)
+    'unexpected character: line 1, column 1 (offset 0), in $; expected a value'
+    """
+    words = str(error)
+    hint = error.hint if isinstance(error, JSONSyntaxError) else ""
+    return words.removesuffix(f"; {hint}") if hint else words
 
 
 @final

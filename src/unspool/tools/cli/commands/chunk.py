@@ -15,7 +15,7 @@ from ...._parser import FragmentParser
 from ...._text.utf8 import decode
 from ...viewer.inputs import InputKind
 from ...viewer.timeline import EMPTY
-from ...viewer.tracks import CLOSINGS, COMPLETIONS
+from ...viewer.tracks import CLOSINGS, COMPLETIONS, in_words
 from ..arrivals import STANDARD_INPUT, Input, noted_time, timed_items
 from ..hints import hint_for
 from ..options import File, Kind, Times
@@ -155,7 +155,7 @@ class SplitError(UnspoolError):
     """A snapshot is not JSON."""
 
     def __init__(self, number: int, error: JSONSyntaxError) -> None:
-        super().__init__(f"snapshot {number}: {error}")
+        super().__init__(f"snapshot {number}: {in_words(error)}")
 
 
 @final

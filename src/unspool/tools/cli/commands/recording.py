@@ -17,6 +17,7 @@ from ...viewer.recordings import HEADER, RecordingError, RecordingWriter
 from ..arrivals import STANDARD_INPUT, Clock, Input, arrivals, paced
 from ..options import Cut, File, Format
 from ..terminal import (
+    EmptyError,
     Outlet,
     UsageError,
     complain,
@@ -228,7 +229,7 @@ def _serve(
     check_host(address[0], allow_remote=allow_remote)
     wire = wire_of(list(pieces), format)
     if not wire.frames:
-        raise RecordingError("there is nothing to replay")
+        raise EmptyError
     with ReplayServer(wire, address, speed=speed, drop_after=drop_after, times=times, is_open=allow_remote) as server:
         readers = "everyone who can reach this address" if allow_remote else "every user of this machine"
         complain(f"this server has no token: {readers} can read the recording")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from codecs import getincrementaldecoder
-from contextlib import closing
+from contextlib import closing, contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -12,13 +12,14 @@ import typer
 
 from ...._errors import OptionsError, UnspoolError
 from ....llm._sources import read_chunk
+from ...viewer.timeline import EMPTY
 from ..arrivals import STANDARD_INPUT, Clock, Input, ticking
 from ..help import SubgroupWithExamples
 from ..options import File, Format, Kind
 from ..terminal import BROKEN, UsageError, complain, guarded, write_line, write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Iterator
+    from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
 
     from ....relay import Fold, Publisher, RedisLog, Relay
     from ...viewer.inputs import InputDecoder, TimedItem
@@ -97,7 +98,7 @@ def follow(
         else:
             _need("redis")
             events = from_relay(_log_at(_url(redis)), name, after, wait)
-        with closing(events):
+        with _answering(), closing(events):
             status = followed(events, as_json=as_json)
         if status != "done":
             complain(f"the stream ended: {status}")
@@ -162,7 +163,7 @@ async def _publish(relay: Relay, name: str, source: Input, speed: float) -> None
         raise
     found = await relay.status(name)
     if found.status != "done":
-        complain(f"the stream ended: {found.status}")
+        complain(f"{source.name}: {EMPTY}" if source.head.is_blank else f"the stream ended: {found.status}")
         raise typer.Exit(BROKEN)
 
 
@@ -231,6 +232,17 @@ async def _serve(name: str, source: Input, speed: float, port: int, keep: float)
 # ---- helpers ----
 
 
+@contextmanager
+def _answering() -> Generator[None]:
+    """Say why Redis does not answer: the error of the library leaves that to its cause, which no command shows."""
+    from ....relay import LogError
+
+    try:
+        yield
+    except LogError as error:
+        raise OSError(f"{error.name}: Redis does not answer: {error.__cause__ or 'it took too long'}") from None
+
+
 async def _with_relay(url: str, act: Callable[[Relay], Awaitable[None]]) -> None:
     from ....relay import Relay
 
@@ -263,7 +275,8 @@ def _need(*names: str) -> None:
 
 def _run(work: Coroutine[Any, Any, None]) -> None:
     try:
-        asyncio.run(work)
+        with _answering():
+            asyncio.run(work)
     except ValueError as error:  # redis-py raises it for an invalid URL
         if isinstance(error, UnspoolError):
             raise

@@ -13,7 +13,7 @@ import typer
 from ...._errors import UnspoolError
 from ....typed._outcome import InvalidError
 from ...viewer.timeline import EMPTY
-from ...viewer.tracks import CONTENT, DOCUMENT
+from ...viewer.tracks import CONTENT, DOCUMENT, in_words
 from ..arrivals import STANDARD_INPUT, Input, noted_time, timed_items
 from ..hints import hint_for
 from ..lines import EventLines, Lanes, PatchLines, TextValidator, ValueLines
@@ -185,7 +185,7 @@ class _Steps:
         for name, lines in lanes.close():
             self._write(name, lines, time)
         for name, fault in lanes.faults:
-            self._complaints.add(EMPTY if self._source.head.is_blank else str(_about(name, fault)))
+            self._complaints.add(EMPTY if self._source.head.is_blank else in_words(_about(name, fault)))
         if not lanes.has_json:
             missing = "there is no JSON in it; use unspool message to see the text"
             self._complaints.add(missing if self._track is None else f"there is no JSON named {self._track} in it")
@@ -206,4 +206,4 @@ class TextError(UnspoolError):
 
 
 def _about(track: str, fault: UnspoolError) -> UnspoolError:
-    return fault if track == DOCUMENT else TextError(f"{track}: {fault}")
+    return fault if track == DOCUMENT else TextError(f"{track}: {in_words(fault)}")

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from ...._events import Kind as EventKind
 from ...viewer.rows import leaf_text
-from ...viewer.tracks import CLOSINGS, COMPLETIONS, DOCUMENT, STARTS
+from ...viewer.tracks import CLOSINGS, COMPLETIONS, DOCUMENT, STARTS, in_words
 from ..arrivals import PAUSE, STANDARD_INPUT, GrowingTimeline, Input, problems_of
 from ..hints import hint_for
 from ..options import Cut, Extract, File, Format, Kind, Repairing, Select, level_of, load_pattern, load_schema
@@ -111,7 +111,11 @@ def _on_screen(watched: GrowingTimeline, out: Console, pattern: Pattern | None, 
     view = screen.view(timeline)
     _write_all(out, view.lines(Look(out.width, None, None)))
     wrong, invalid = timeline.problems(), view.problems
-    in_tree = {f"{track.name}: {track.state.error}" for track in json_tracks(timeline)}
+    in_tree = {
+        f"{track.name}: {in_words(error)}"
+        for track in json_tracks(timeline)
+        if (error := track.state.error) is not None
+    }
     for problem in wrong:
         if problem not in in_tree:
             print_words(out, Text(shown(problem), style="bold red"))

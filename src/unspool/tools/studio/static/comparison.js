@@ -125,7 +125,7 @@ export class Comparison {
     const lines = sides.map(({ usable: [first, half, all] }, index) =>
       element("span", "key", first === null
         ? `${SIDES[index]}: no field is complete`
-        : `${SIDES[index]}: first field ${this.#spelled(first)}, half ${this.#spelled(half)}, all ${this.#spelled(all)}`),
+        : `${SIDES[index]}: first field ${this.#spelled(first)}, half ${this.#spelled(half)}, last ${this.#spelled(all)}`),
     );
     if (leftOut) lines.push(element("span", "key", `${number(leftOut)} more fields are folded away`));
     byId("compared-foot").replaceChildren(...lines);

@@ -41,7 +41,7 @@ export class Streams {
     const tabs = this.#listed.map((stream) => this.#tab(stream));
     byId("streams").replaceChildren(...tabs);
     byId("streams").hidden = !tabs.length;
-    byId("streams").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    byId("streams").querySelector("[aria-current]")?.parentElement.scrollIntoView({ block: "nearest", inline: "nearest" });
     const others = this.#listed.filter(({ id }) => id !== this.#current);
     const select = byId("compare");
     const [first] = select.options;

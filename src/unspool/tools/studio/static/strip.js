@@ -18,7 +18,7 @@ export class Strip {
     byId("strip").hidden = false;
     const place = isTimed ? seconds : (value) => `${number(value)} ch`;
     const facts = [];
-    for (const [name, label] of [["first", "first field"], ["half", "half of the fields"], ["all", "all fields"]]) {
+    for (const [name, label] of [["first", "first field"], ["half", "half of the fields"], ["all", summary.is_whole ? "all fields" : "last complete field"]]) {
       const moment = summary[name];
       if (moment !== null && (name === "first" || isFinished)) facts.push([label, place(moment.place), moment.step]);
     }
