@@ -64,7 +64,11 @@ async def claim_stream(
 ) -> Cursor:
     """Claim a stream, and give the lease to the owner."""
     data = as_data(content)
-    return await log.claim(name, owner, data, lease=settings.lease, ttl=settings.ttl, force=force)
+    cursor = await log.claim(name, owner, data, lease=settings.lease, ttl=settings.ttl, force=force)
+    if content["how"] == "resume" and cursor.offset == 1:  # the stream has just expired: there is nothing to resume
+        await log.drop(name)
+        raise GoneError(name)
+    return cursor
 
 
 @final
