@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from tests.support.asgi import Response, asked
 from unspool import OptionsError
-from unspool.llm import Encoder
+from unspool.llm import Encoder, SSEDecoder
 from unspool.patch import apply
 from unspool.relay import CancelError, Cursor, Document, JSONText, Relay
 from unspool.relay.web import SSESettings, browser_client
@@ -75,6 +75,10 @@ def document_of(events: list[SSEEvent]) -> Any:
         elif event.event == "patch":
             document = apply(document, json.loads(event.data))
     return document
+
+
+def decoded(text: str) -> list[SSEEvent]:
+    return list(SSEDecoder().feed(text.encode()))
 
 
 def text_of(document: Any) -> str:
@@ -161,6 +165,35 @@ def test_a_page_that_has_the_end_gets_204() -> None:
         async with asked(app, "/streams/chat", {"last-event-id": str(last)}) as response:
             await response.events()
             assert (response.status, response.body) == (204, b"")
+
+    running(test)
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+def test_fault_7_a_page_that_loses_its_connection_before_the_end_is_told_the_end(is_late: bool) -> None:
+    """F7: an id says what a page has. Only the event "end" has the one that is answered with 204."""
+
+    async def test(relay: Relay) -> None:
+        app = app_of(relay)
+        if is_late:
+            await published(relay)
+        async with asked(app, "/streams/chat") as response:
+            if not is_late:
+                await published(relay)
+            whole = await response.events()
+        frames = [frame for frame in response.body.decode().split("\n\n") if "id: " in frame]
+        ids = [frame.partition("id: ")[2].partition("\n")[0] for frame in frames]
+        assert whole[-1].event == "end"
+        assert ids[-1] not in ids[:-1]
+        for number, place in enumerate(ids):
+            async with asked(app, "/streams/chat", {"last-event-id": place}) as response:
+                rest = await response.events()
+            if number == len(ids) - 1:
+                assert response.status == 204
+                continue
+            assert rest[-1].event == "end"
+            kept = decoded("\n\n".join(frames[: number + 1]) + "\n\n")
+            assert document_of([*kept, *rest]) == document_of(whole)
 
     running(test)
 
