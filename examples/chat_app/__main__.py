@@ -28,7 +28,7 @@ import uvicorn
 FOLDER = Path(__file__).resolve().parent
 EXAMPLES = FOLDER.parent
 SERVERS = ("redis-server", "valkey-server")
-PATIENCE = 10.0  # seconds until a new Redis answers
+PATIENCE = 60.0  # seconds until a new Redis answers
 
 
 @contextmanager
