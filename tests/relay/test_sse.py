@@ -16,7 +16,7 @@ from tests.support.asgi import Response, asked
 from unspool import OptionsError
 from unspool.llm import Encoder, SSEDecoder
 from unspool.patch import apply
-from unspool.relay import CancelError, Cursor, Document, JSONText, Relay
+from unspool.relay import CancelError, Cursor, Document, End, JSONText, Messages, Relay
 from unspool.relay.web import SSESettings, browser_client
 
 if TYPE_CHECKING:
@@ -194,6 +194,54 @@ def test_fault_7_a_page_that_loses_its_connection_before_the_end_is_told_the_end
             assert rest[-1].event == "end"
             kept = decoded("\n\n".join(frames[: number + 1]) + "\n\n")
             assert document_of([*kept, *rest]) == document_of(whole)
+
+    running(test)
+
+
+FOLDS: Final[list[tuple[Any, list[Any], Any]]] = [
+    (Messages(), CHUNKS, "Hello, world"),
+    (TEXT, ['{"a": "x', "y", '"}'], {"a": "xy"}),
+    (
+        Document(),
+        [
+            [{"op": "add", "path": "", "value": {"a": ""}}],
+            *[[{"op": "append", "path": "/a", "value": x}] for x in "xy"],
+        ],
+        {"a": "xy"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("fold", "pieces", "expected"), FOLDS)
+def test_fault_17_a_reload_just_after_the_end_doubles_nothing(fold: Any, pieces: list[Any], expected: Any) -> None:
+    """F17: the last entry has items of its own. A page that joins behind it has them from the snapshot already."""
+
+    async def test(relay: Relay) -> None:
+        app = app_of(relay)
+
+        def shown(events: list[SSEEvent]) -> Any:
+            document = document_of(events)
+            return text_of(document) if isinstance(fold, Messages) else document
+
+        async with asked(app, "/streams/chat") as live:
+            async with relay.publish("chat", fold, linger=60) as out:
+                await out.send(pieces[0])
+                await out.flush()
+                events = [await live.event()]
+                for piece in pieces[1:]:
+                    await out.send(piece)
+            events += await live.events()
+            assert [event.event for event in events] == ["snapshot", "patch", "end"]
+            assert shown(events) == expected
+        for _ in range(2):
+            async with asked(app, "/streams/chat") as late:
+                events = await late.events()
+            assert [event.event for event in events] == ["snapshot", "end"]
+            assert shown(events) == expected
+        assert relay.metrics["hubs"] == 1
+        *_, last = [news async for news in relay.follow("chat")]
+        assert isinstance(last, End)
+        assert (last.items, last.before is last.state) == ([], True)
 
     running(test)
 

@@ -215,7 +215,7 @@ class Hub(Generic[S]):
         self._loop = asyncio.get_running_loop()
         self._replay: Replay[S] = Replay(name, fold)
         self._window: _Window[S] = _Window(settings.window, settings.window_bytes)
-        self._end: End[S] | None = None
+        self._end: End[S] | None = None  # without items: it comes after the final state
         self._stall: Stalled[S] | None = None
         self._is_told = False  # the application knows that the writer is dead
         self._shared: tuple[Cursor, dict[str, Any]] | None = None  # the frames of the last snapshot
@@ -366,7 +366,8 @@ class Hub(Generic[S]):
 
     def _show(self, step: News[S], size: int = 0) -> None:
         if isinstance(step, End):
-            self._end = step
+            # For followers that get the final state from elsewhere: the last items are in it already.
+            self._end = End(step.state, step.state, step.entry, [])
         self.is_absent = False
         self._window.add(step, size)
         self._wake()
