@@ -197,6 +197,10 @@ class RedisLog:
         def connect(**options: Any) -> Any:
             return cast("Any", Redis).from_url(url, **options)
 
+        try:
+            connect().connection_pool.make_connection()  # it connects nowhere yet
+        except (TypeError, ValueError) as error:
+            raise OptionsError(f"invalid URL of Redis: {error}") from None
         return RedisLog(connect, prefix=prefix, patience=patience, block=block)
 
     # ---- the log ----
@@ -352,6 +356,8 @@ class RedisLog:
                     raise LogError(name) from failure
             except _failures() as error:
                 failure = error
+            except _refusal() as error:  # such as a database that the server does not have
+                raise LogError(name) from error
             if loop.time() + wait > until:
                 raise LogError(name) from failure
             await asyncio.sleep(wait)
@@ -376,6 +382,12 @@ def _failures() -> tuple[type[Exception], ...]:
     from redis.exceptions import TimeoutError as TimedOut
 
     return Unconnected, TimedOut, OSError, TimeoutError
+
+
+def _refusal() -> type[Exception]:
+    from redis.exceptions import RedisError
+
+    return RedisError
 
 
 def _is_passing(failure: Exception) -> bool:

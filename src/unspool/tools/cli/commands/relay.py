@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from codecs import getincrementaldecoder
-from contextlib import closing
+from contextlib import closing, contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from ...._errors import OptionsError, UnspoolError
+from ...._errors import OptionsError
 from ....llm._sources import read_chunk
 from ..arrivals import STANDARD_INPUT, Clock, Input, ticking
 from ..help import SubgroupWithExamples
@@ -18,7 +18,7 @@ from ..options import File, Format, Kind
 from ..terminal import BROKEN, UsageError, complain, guarded, write_line, write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Iterator
+    from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
 
     from ....relay import Fold, Publisher, RedisLog, Relay
     from ...viewer.inputs import InputDecoder, TimedItem
@@ -63,7 +63,10 @@ def publish(
     Without Redis, the stream lives in this process, and followers read it from a local address.
     """
     source = Input(file, kind, format)
-    with guarded(source.name):
+    with guarded(source.name), _explained():
+        from ....relay._log import check_name
+
+        check_name(name)
         if redis is None:
             _need("starlette", "uvicorn")
             _run(_serve(name, source, speed, port, keep))
@@ -89,10 +92,11 @@ def follow(
 
     The exit status is 0 if the stream ends as "done".
     """
-    with guarded(name):
+    is_address = name.startswith(("http://", "https://"))
+    with guarded(name if is_address else ""), _explained():
         from ..relay_follow import followed, from_relay, from_server
 
-        if name.startswith(("http://", "https://")):
+        if is_address:
             events = from_server(name, after)
         else:
             _need("redis")
@@ -107,7 +111,7 @@ def follow(
 @relay.command(short_help="Show the state of a stream.")
 def status(name: Name, redis: Redis = None) -> None:
     """Print the state of a stream as a JSON line: its status, its cursor, its writer, and whether that is alive."""
-    with guarded(name):
+    with guarded(), _explained():
 
         async def show(relay: Relay) -> None:
             found = await relay.status(name)
@@ -133,7 +137,7 @@ def cancel(
     now: Annotated[bool, typer.Option("--now", help="Do not wait for the writer.")] = False,
 ) -> None:
     """Ask the writer of a stream to stop. Without a writer, the stream ends at once."""
-    with guarded(name):
+    with guarded(), _explained():
         _run(_with_relay(_url(redis), lambda relay: relay.cancel(name, reason, now=now)))
 
 
@@ -245,7 +249,7 @@ def _log_at(url: str) -> RedisLog:
     try:
         return RedisLog.from_url(url)
     except OptionsError as error:
-        raise UsageError(f"--redis {url}: {error}") from None
+        raise UsageError(f"--redis: {error}") from None  # without the URL, which may hold a password
 
 
 def _url(redis: str | None) -> str:
@@ -262,9 +266,15 @@ def _need(*names: str) -> None:
 
 
 def _run(work: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(work)
+
+
+@contextmanager
+def _explained() -> Generator[None]:
+    """Say why a log did not answer: the message of `LogError` is for programs, which have its cause."""
+    from ....relay import LogError
+
     try:
-        asyncio.run(work)
-    except ValueError as error:  # redis-py raises it for an invalid URL
-        if isinstance(error, UnspoolError):
-            raise
-        raise UsageError(f"--redis: {error}") from None
+        yield
+    except LogError as error:
+        raise OSError(f"--redis: {error.__cause__ or error}") from None
