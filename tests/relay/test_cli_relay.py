@@ -144,7 +144,7 @@ def test_ctrl_c_cancels_what_is_published(redis: RedisServer) -> None:
 
 def test_without_redis_the_stream_is_served_from_the_process() -> None:
     """A follower reads it from the address; other sites and other names for this machine do not."""
-    with started("relay", "publish", "local", "--keep", 30) as writer:
+    with started("relay", "publish", "local", "--keep", 600) as writer:
         say(writer, CHUNK * 2)
         address = hear_line(writer.stdout).strip()
         with started("relay", "follow", address) as reader:
@@ -167,7 +167,7 @@ def test_without_redis_the_stream_is_served_from_the_process() -> None:
 
 def test_follow_tells_why_there_is_nothing() -> None:
     """A stream that a server does not have, and a server that is not there."""
-    with started("relay", "publish", "local", "sample:trip", "--speed", 0, "--keep", 30) as writer:
+    with started("relay", "publish", "local", "sample:trip", "--speed", 0, "--keep", 600) as writer:
         address = hear_line(writer.stdout).strip()
         gone = run("relay", "follow", address.replace("local", "a%20b"))
         assert (gone.status, "404" in gone.stderr) == (1, True)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 
 from tests.support.redis_server import RedisServer, needs_redis
-from tests.support.relays import Seen, Worker, chunks, collect, kill, relays, until, words
+from tests.support.relays import Seen, Worker, chunks, collect, kill, lasts, relays, until, words
 from unspool import OptionsError, StateError
 from unspool.relay import (
     Cursor,
@@ -28,22 +27,10 @@ from unspool.relay import (
     Stalled,
 )
 
-if TYPE_CHECKING:
-    from unspool.relay import RelayLog
-
 MakeLog = Any
 LONG: Final = 5000.0
 SHORT: Final = 1000.0
 BARE: Final = b'{"v":1,"how":"new"}'
-
-
-async def lasts(log: RelayLog, name: str) -> float:
-    """The seconds until a stream expires."""
-    if isinstance(log, MemoryLog):
-        return log._streams[name].expires - time.monotonic()
-    assert isinstance(log, RedisLog)
-    (left,) = await log._reading(name, ("PTTL", log._key(name)))
-    return float(left) / 1000
 
 
 # ---- how long a stream is kept ----
@@ -296,9 +283,9 @@ def test_law_31_a_writer_that_dies_twice_is_noticed_twice() -> None:
 
         for turn in (1, 2):
             now += 20
-            await until(partial(has_been_told, turn), 60)
+            await until(partial(has_been_told, turn))
             await log.renew("s", out.cursor.epoch, out.owner, lease=10, ttl=LONG)
-            await until(sees_a_writer, 60)
+            await until(sees_a_writer)
             late = relay.follow("s")
             assert not isinstance(await anext(late), Stalled)
             assert len(late._waiting) == 0, "a new follower does not hear that the writer is dead"
@@ -339,13 +326,13 @@ def test_law_31_a_writer_that_dies_in_an_outage_of_the_log_is_noticed() -> None:
             await out.flush()
         seen = Seen()
         reading = asyncio.create_task(collect(relay.follow("s"), seen))
-        await until(lambda: bool(seen.steps), 60)
+        await until(lambda: bool(seen.steps))
         log.is_away = True
-        await until(lambda: seen.stalls == 1, 60)
+        await until(lambda: seen.stalls == 1)
         assert called == []
         now += 10
         log.is_away = False
-        await until(lambda: bool(called), 60)
+        await until(lambda: bool(called))
         assert (called, seen.stalls) == (["s"], 1)
         async with relay.take_over("s") as out:
             await out.send(chunks(1)[-1])

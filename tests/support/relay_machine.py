@@ -237,7 +237,7 @@ class RelayMachine(RuleBasedStateMachine):
     """See the module."""
 
     make_driver: Any = MemoryDriver
-    patience = 3.0
+    patience = 60.0
 
     def __init__(self) -> None:
         super().__init__()
@@ -249,7 +249,7 @@ class RelayMachine(RuleBasedStateMachine):
         self.number = 0
 
     def run(self, work: Any) -> Any:
-        return self.loop.run_until_complete(asyncio.wait_for(work, 30))
+        return self.loop.run_until_complete(asyncio.wait_for(work, 120))
 
     @initialize()
     def begin(self) -> None:
