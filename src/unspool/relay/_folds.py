@@ -638,7 +638,8 @@ class _OperationRecorder:
 
     def take(self, piece: Any) -> None:
         """Apply a list of operations."""
-        operations: list[Operation] = json.loads(json.dumps(piece))  # the caller may go on changing its own
+        # The caller may go on changing its own. NaN and the infinities are no JSON: a page could not read them.
+        operations: list[Operation] = json.loads(json.dumps(piece, allow_nan=False))
         self.state = apply(self.state, operations)
         self._operations += operations
         self.size += len(json.dumps(operations))

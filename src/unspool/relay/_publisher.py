@@ -219,7 +219,12 @@ class Publisher(Generic[S]):
                 await self._stop()
                 await self._release()
             elif failure is None or isinstance(failure, CancelError):
-                await self._finish(error, failure)
+                try:
+                    await self._finish(error, failure)
+                except FullError as full:  # the last items do not fit: the stream ends without them
+                    self._recorder.drain()
+                    await self._finish(full, full)
+                    raise
             elif isinstance(failure, FullError):
                 self._recorder.drain()  # the entry that was refused
                 await self._finish(failure, failure)

@@ -13,6 +13,8 @@ message so far. A wire belongs to one follower. The followers of one stream shar
 from __future__ import annotations
 
 import json
+from decimal import Decimal
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Final, Protocol, final
 
 from .._errors import OptionsError
@@ -127,8 +129,16 @@ def frame_of(wire: RelayWire, news: News[Any]) -> bytes:
 
 def event_frame(name: str, cursor: object, data: Any) -> bytes:
     """Return one server-sent event. The data is JSON in ASCII: a text may hold half a surrogate pair."""
-    written = json.dumps(data, separators=(",", ":"))
+    written = json.dumps(data, separators=(",", ":"), default=_as_number)
     return f"event: {name}\nid: {cursor}\ndata: {written}\n\n".encode()
+
+
+def _as_number(value: object) -> object:
+    """Return a Decimal as the number that a browser would read; one that no browser can read, as a text."""
+    if not isinstance(value, Decimal):
+        raise TypeError(f"{type(value).__name__} is not JSON data")
+    number = float(value)
+    return number if isfinite(number) else str(value)
 
 
 # ---- our own wire --------------------------------------------------------------------------------------
