@@ -10,7 +10,19 @@ from typing import Any, Final
 import pytest
 
 from tests.support.redis_server import RedisServer, needs_redis
-from tests.support.relays import Seen, Worker, chunks, collect, kill, lasts, relays, until, words
+from tests.support.relays import (
+    PATIENCE,
+    Seen,
+    Worker,
+    chunks,
+    collect,
+    expire_lease,
+    kill,
+    lasts,
+    relays,
+    until,
+    words,
+)
 from unspool import OptionsError, StateError
 from unspool.relay import (
     Cursor,
@@ -229,6 +241,41 @@ def test_law_30_many_devices_may_cancel_at_once(make_log: MakeLog) -> None:
                 entries = await made[0].log.read(name, Cursor(0, 0), 99)
                 assert [entry.kind for entry in entries].count("e") == 1
                 await worker.__aexit__()
+
+    asyncio.run(run())
+
+
+def test_law_30_a_follower_ends_what_nobody_else_can(make_log: MakeLog) -> None:
+    """The process that asked is dead, and then the writer dies, too: a process that follows the stream ends it."""
+
+    async def run() -> None:
+        async with relays(make_log, 2) as (writing, reading):
+            async with Worker(writing, "s") as out:
+                await out.send(chunks(1)[0])
+                await out.flush()
+                await writing.log.ask_to_cancel("s", "enough", ttl=LONG)
+                follower = reading.follow("s")
+                seen = Seen.of(await anext(follower))
+            await expire_lease(writing.log, "s")
+            async with asyncio.timeout(PATIENCE):
+                await collect(follower, seen)
+            assert (seen.status, seen.steps[-1].detail["reason"]) == ("cancelled", "enough")
+
+    asyncio.run(run())
+
+
+def test_law_30_a_stream_without_followers_ends_too(make_log: MakeLog) -> None:
+    """The writer dies before it hears of the request: the process that asked ends the stream after the lease."""
+
+    async def run() -> None:
+        async with relays(make_log, 2, lease=0.5) as (writing, asking):
+            async with Worker(writing, "s"):
+                pass
+            await asking.cancel("s", "enough")
+            async with asyncio.timeout(PATIENCE):
+                while (await asking.status("s")).status == "open":
+                    await asyncio.sleep(0.02)
+            assert (await asking.status("s")).status == "cancelled"
 
     asyncio.run(run())
 
