@@ -638,7 +638,7 @@ class _OperationRecorder:
 
     def take(self, piece: Any) -> None:
         """Apply a list of operations."""
-        # The caller may go on changing its own. NaN and the infinities are no JSON: a page could not read them.
+        # The caller may go on changing its own. JSON has neither NaN nor infinities: no page could read them.
         operations: list[Operation] = json.loads(json.dumps(piece, allow_nan=False))
         self.state = apply(self.state, operations)
         self._operations += operations

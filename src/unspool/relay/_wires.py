@@ -149,7 +149,7 @@ class PatchWire:
     """Snapshots and patches of a view, with the cursor of each entry as the id of its event.
 
     Only the event "end" has the cursor of the last entry, because a client that names it has seen everything. A frame
-    before that event has another id, which is no cursor: a client that loses its connection there gets a snapshot.
+    before that event has another id, which is not a cursor: a client that loses its connection there gets a snapshot.
     """
 
     def __init__(self) -> None:

@@ -49,7 +49,7 @@ class RefusedError(UnspoolError):
 
 
 class ForeignError(UnspoolError):
-    """What came is not the stream of a relay."""
+    """The server sent something else than the stream of a relay."""
 
     def _message(self) -> str:
         return "the server does not send a stream of the relay"
