@@ -18,13 +18,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import Body, FastAPI, HTTPException, Request, Response
-from fastapi.responses import FileResponse, RedirectResponse
+from fastapi.responses import FileResponse, JSONResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from unspool.relay import (
     CancelError,
     EndedError,
     FencedError,
+    GoneError,
     HeldError,
     Messages,
     Publisher,
@@ -166,6 +167,12 @@ class Headers:
 
 app = FastAPI(title="Chat", lifespan=lifespan)
 app.add_middleware(Headers)
+
+
+@app.exception_handler(GoneError)
+async def gone(_: Request, error: Exception) -> Response:
+    """Answer for an answer that is not kept any more."""
+    return JSONResponse({"error": str(error)}, 410)
 
 
 async def may_see(request: Request, name: str) -> bool:

@@ -9,7 +9,7 @@ const { BLANK, EventReader, PatchError, Stream, advance, apply, follow } = await
   pathToFileURL(process.env.RELAY_CLIENT).href
 );
 
-const until = async (isSo, patience = 10_000) => {
+const until = async (isSo, patience = 60_000) => {
   const end = Date.now() + patience;
   while (!isSo()) {
     if (Date.now() > end) throw new Error("waited in vain");
@@ -231,7 +231,7 @@ test("a silent connection counts as lost", async () => {
     response.write(`retry: 10\n${SNAPSHOT}`);
   };
   await serving([silent, events(PATCH, END)], async (url, asked) => {
-    const view = await follow(url, { silence: 100 }).ended;
+    const view = await follow(url, { silence: 1500 }).ended;
     assert.equal(view.document.text, "ab");
     assert.equal(asked.length, 2);
   });

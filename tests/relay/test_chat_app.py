@@ -24,12 +24,13 @@ from tests.support.shared import PROJECT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page, Route
 
 pytestmark = pytest.mark.either
 APP: Final = PROJECT / "examples" / "chat_app"
 PATIENCE: Final = 180.0  # seconds, on a busy machine
 DONE: Final = "() => window.turns.at?.(-1)?.stream.view.status === 'done'"
+OPEN: Final = "() => window.turns.at?.(-1)?.stream.view.status === 'open'"
 PART: Final = "([at, field]) => window.turns.at?.(-1)?.stream.view.document.parts[at]?.[field]"
 
 
@@ -75,7 +76,7 @@ def until(is_so: Any, what: str) -> None:
 
 def asked(url: str, part: bytes = b"") -> bytes | None:
     try:
-        found: bytes = urllib.request.urlopen(url, timeout=5).read()
+        found: bytes = urllib.request.urlopen(url, timeout=PATIENCE).read()
     except OSError:
         return None
     return found if part in found else None
@@ -96,11 +97,36 @@ def expected() -> dict[str, Any]:
     return runpy.run_path(str(APP / "answers.py"))
 
 
+def status_of(page: Page) -> dict[str, Any]:
+    """Who writes the first answer of a chat."""
+    found: list[bytes] = []
+
+    def is_told() -> bool:
+        found.extend(filter(None, [asked(f"{page.url}/turns/0")]))
+        return bool(found)
+
+    until(is_told, "the status")
+    told: dict[str, Any] = json.loads(found[-1])
+    return told
+
+
+def epoch_of(page: Page) -> str:
+    """The claim that the page has seen last; each writer has its own."""
+    found: str = page.evaluate("() => window.turns.at(-1).stream.view.cursor.split('-')[1]")
+    return found
+
+
 @needs_redis
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc here")
 def test_a_killed_worker_is_replaced_in_the_middle_of_an_answer(browser: Browser) -> None:
     """The page that follows goes on with the very next character; a second device sees the same."""
-    with running("--pause", "0.05") as (url, process, said):  # it must not end before its worker is killed
+    # On a slow machine an answer may end before its worker is killed. Then the next one takes longer.
+    assert any(is_replaced(browser, pause) for pause in ("0.05", "0.3", "2"))
+
+
+def is_replaced(browser: Browser, pause: str) -> bool:
+    """Kill the worker that writes an answer. Return False if the answer had ended before."""
+    with running("--pause", pause) as (url, process, said):
         assert said == []
         started = children_of(process.pid)
         context = browser.new_context(viewport={"width": 1280, "height": 800})
@@ -114,10 +140,15 @@ def test_a_killed_worker_is_replaced_in_the_middle_of_an_answer(browser: Browser
         page.wait_for_function("() => window.turns.at?.(-1)?.stream.view.document?.parts[1]?.text.length > 60")
         other = context.new_page()
         other.goto(page.url)
-        found = json.loads(asked(f"{page.url}/turns/0") or b"{}")
-        pid = int(found["writer"].removeprefix("worker-"))
+        told: dict[str, Any] = {"status": "open", "writer": None}
+        while told["status"] == "open" and told["writer"] is None:
+            told = status_of(page)
+        if told["status"] != "open":
+            context.close()
+            return False
+        pid = int(told["writer"].removeprefix("worker-"))
         assert parent_of(pid) == process.pid
-        before = page.evaluate(PART, [1, "text"])
+        before, epoch = page.evaluate(PART, [1, "text"]), epoch_of(page)
         os.kill(pid, signal.SIGKILL)
         until(lambda: not Path(f"/proc/{pid}").exists() or pid not in children_of(process.pid), "the end of the worker")
         for each in (page, other):
@@ -128,16 +159,18 @@ def test_a_killed_worker_is_replaced_in_the_middle_of_an_answer(browser: Browser
         assert expected()["ANSWER"].startswith(before)
         assert "São Bento" in page.inner_text(".call")
         assert complaints == []
+        has_other_writer = epoch_of(page) != epoch
         page.reload()  # the answer is kept for a while
         page.wait_for_function(DONE)
         context.close()
         started |= children_of(process.pid)
     assert not [each for each in started if Path(f"/proc/{each}").exists() and parent_of(each) == process.pid]
+    return has_other_writer
 
 
 def test_without_redis_it_runs_in_one_process_and_says_so(browser: Browser, tmp_path: Path) -> None:
-    """The same page; stopping an answer ends it for all devices."""
-    with running("--pause", "0.5", PATH=str(tmp_path)) as (url, _, said):  # slow: it must not end before it is stopped
+    """The same page; stopping an answer ends it for all devices, also while the model is silent."""
+    with running("--pause", "3600", PATH=str(tmp_path)) as (url, _, said):  # it does not end before it is stopped
         assert "one process" in said[0]
         context = browser.new_context(viewport={"width": 390, "height": 844}, device_scale_factor=2)
         context.set_default_timeout(PATIENCE * 1000)
@@ -145,14 +178,25 @@ def test_without_redis_it_runs_in_one_process_and_says_so(browser: Browser, tmp_
         page.goto(url)
         page.fill("#prompt", "A walk <b>through</b> Porto")
         page.click("#send")
-        page.wait_for_function("() => window.turns.at?.(-1)?.stream.view.document?.parts[0]?.text.length > 8")
+        page.wait_for_function(OPEN)
         other.goto(page.url)
-        other.wait_for_function("() => window.turns.at?.(-1)?.stream.view.status === 'open'")
+        other.wait_for_function(OPEN)
         assert page.inner_text(".question") == "A walk <b>through</b> Porto"
         assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")  # nothing is cut off
+        refused: list[str] = []
+
+        def lose(route: Route) -> None:  # the first two requests to stop it are lost
+            if len(refused) < 2:
+                refused.append(route.request.url)
+                route.abort()
+            else:
+                route.continue_()
+
+        other.route("**/cancel", lose)
         other.click(".stop")
         for each in (page, other):
             each.wait_for_function("() => window.turns.at?.(-1)?.stream.view.status === 'cancelled'")
+        assert len(refused) == 2
         context.close()
 
 
@@ -161,6 +205,6 @@ def test_a_chat_is_shown_to_those_who_have_its_address(tmp_path: Path) -> None:
     with running(PATH=str(tmp_path)) as (url, _, _said):
         for path in ("/chats/guess/turns/0/events", "/chats/guess.0/turns/0", "/chats/a/turns/-1/events"):
             with pytest.raises(urllib.error.HTTPError) as refused:
-                urllib.request.urlopen(url + path, timeout=20)
+                urllib.request.urlopen(url + path, timeout=PATIENCE)
             refused.value.close()
             assert refused.value.code in {403, 404}

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import signal
+import threading
 import urllib.request
+from contextlib import closing
 from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,7 +17,9 @@ import pytest
 from tests.support import running
 from tests.support.redis_server import RedisServer, needs_redis
 from tests.support.running import hear_line, run, say, started
+from unspool import UnspoolError
 from unspool.patch import apply
+from unspool.tools.cli import relay_follow
 
 pytestmark = pytest.mark.either
 PATIENCE = 90.0  # seconds: two processes start, on a busy machine
@@ -139,7 +144,7 @@ def test_ctrl_c_cancels_what_is_published(redis: RedisServer) -> None:
 
 def test_without_redis_the_stream_is_served_from_the_process() -> None:
     """A follower reads it from the address; other sites and other names for this machine do not."""
-    with started("relay", "publish", "local", "--keep", 30) as writer:
+    with started("relay", "publish", "local", "--keep", 600) as writer:
         say(writer, CHUNK * 2)
         address = hear_line(writer.stdout).strip()
         with started("relay", "follow", address) as reader:
@@ -162,7 +167,7 @@ def test_without_redis_the_stream_is_served_from_the_process() -> None:
 
 def test_follow_tells_why_there_is_nothing() -> None:
     """A stream that a server does not have, and a server that is not there."""
-    with started("relay", "publish", "local", "sample:trip", "--speed", 0, "--keep", 30) as writer:
+    with started("relay", "publish", "local", "sample:trip", "--speed", 0, "--keep", 600) as writer:
         address = hear_line(writer.stdout).strip()
         gone = run("relay", "follow", address.replace("local", "a%20b"))
         assert (gone.status, "404" in gone.stderr) == (1, True)
@@ -209,14 +214,99 @@ def test_a_server_that_does_not_answer() -> None:
     for action in (["publish", "trip", "sample:trip"], ["follow", "trip"], ["status", "trip"]):
         outcome = run("relay", *action, "--redis", "redis://127.0.0.1:1/0")
         assert outcome.status == 1
-        assert outcome.stderr.startswith("unspool: trip: Redis does not answer: ")
+        assert outcome.stderr.startswith("unspool: --redis: ")
+        assert "Connect" in outcome.stderr or "connect" in outcome.stderr
         assert "see the cause" not in outcome.stderr
     outcome = run("relay", "follow", "http://127.0.0.1:1/streams/trip")
     assert outcome.status == 1
-    assert outcome.stderr == "unspool: no answer, or one that broke off: Connection refused\n"
+    assert outcome.stderr == "unspool: the server does not send a stream: Connection refused\n"
 
 
 def test_an_empty_input_is_published_as_an_error() -> None:
     """The command says what every other command says."""
     outcome = run("relay", "publish", "trip", "--keep", 0)
     assert (outcome.status, outcome.stderr) == (1, "unspool: standard input: the input is empty\n")
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["redis://127.0.0.1:port", "redis://[::1", "redis://me:secret@127.0.0.1:99999", "redis://127.0.0.1?unknown=1"],
+)
+def test_an_address_that_redis_py_refuses(url: str) -> None:
+    """The command says so before it connects, and does not repeat the password."""
+    outcome = run("relay", "status", "trip", "--redis", url)
+    assert outcome.status == 2
+    assert outcome.stderr.startswith("unspool: --redis: invalid URL of Redis")
+    assert "secret" not in outcome.stderr
+
+
+@needs_redis
+def test_a_database_that_the_server_does_not_have(redis: RedisServer) -> None:
+    """The message has what the server said."""
+    outcome = run("relay", "status", "trip", "--redis", redis.url.removesuffix("/0") + "/99")
+    assert outcome.status == 1
+    assert outcome.stderr == "unspool: --redis: DB index is out of range\n"
+
+
+def test_the_name_is_checked_before_anything_is_read() -> None:
+    """Nothing is served at an address that cannot be."""
+    outcome = run("relay", "publish", "a b", "-", data=b"[]")
+    assert (outcome.status, outcome.stdout) == (2, b"")
+    assert "name of a stream" in outcome.stderr
+
+
+def events(*found: tuple[str, str, Any]) -> bytes:
+    return "".join(
+        [f"event: {kind}\nid: {place}\ndata: {json.dumps(data)}\n\n" for kind, place, data in found]
+    ).encode()
+
+
+DOCUMENT: Any = {"finish_reason": None, "parts": []}
+MESSAGE: Any = {"document": DOCUMENT}
+FOREIGN: dict[str, tuple[int, str, bytes]] = {
+    "a page": (200, "text/html", b"<html>"),
+    "no JSON": (200, "text/event-stream", b"event: snapshot\nid: 1-1\ndata: {\n\n"),
+    "no document": (200, "text/event-stream", events(("snapshot", "1-1", {}))),
+    "a list": (200, "text/event-stream", events(("snapshot", "1-1", []))),
+    "odd parts": (200, "text/event-stream", events(("snapshot", "1-1", {"document": {**DOCUMENT, "parts": [1]}}))),
+    "an early patch": (200, "text/event-stream", events(("patch", "1-1", [{"op": "remove", "path": "/a"}]))),
+    "a patch of nothing": (200, "text/event-stream", events(("snapshot", "1-1", MESSAGE), ("patch", "2-1", [1]))),
+    "an odd path": (
+        200, "text/event-stream",
+        events(("snapshot", "1-1", MESSAGE), ("patch", "2-1", [{"op": "add", "path": "/parts/x", "value": {}}])),
+    ),
+    "an end of nothing": (200, "text/event-stream", events(("end", "1-1", {}))),
+    "too deep": (200, "text/event-stream", b'event: snapshot\nid: 1-1\ndata: {"document":' + b"[" * 200_000 + b"}\n\n"),
+    "an end that was seen": (204, "text/event-stream", b""),
+    "nothing, again and again": (200, "text/event-stream", b""),
+    "the same, again and again": (200, "text/event-stream", events(("snapshot", "1-1", MESSAGE))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_a_server_that_is_no_relay(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever it sends, the command ends with a message."""
+    monkeypatch.setattr(relay_follow, "RETRY", 0.0)
+    status, kind, body = FOREIGN[name]
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.send_header("content-type", kind)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *words: object) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/streams/chat"
+        with pytest.raises((UnspoolError, OSError)) as told, closing(relay_follow.from_server(url, None)) as found:
+            relay_follow.followed(found, as_json=False)
+        server.shutdown()
+    words = {"an end that was seen": "has ended", "nothing, again and again": "an empty answer"}
+    words["the same, again and again"] = "nothing new"
+    assert words.get(name, "does not send a stream") in str(told.value)
+    capsys.readouterr()

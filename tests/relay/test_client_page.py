@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.support.relay_pages import PageServer
 
 pytestmark = pytest.mark.either
-PATIENCE: Final = 30_000
+PATIENCE: Final = 120_000
 TEXT: Final = "() => document.getElementById('text').textContent"
 COUNT: Final = "count => stream.view.document?.parts?.[0]?.text.split(' ').length > count"
 ENDED: Final = "() => stream.view.status === 'done' && stream.view.connection === 'closed'"
@@ -77,23 +77,25 @@ def test_a_page_follows_a_stream_to_its_end(pages: PageServer, context: BrowserC
 
 def test_fault_17_a_reload_doubles_nothing(pages: PageServer, context: BrowserContext) -> None:
     """F17: a page that is loaded again in the middle gets a snapshot and the rest."""
-    pages.begin("reload", 80, 0.02)
+    pages.begin("reload", 80, 0.005, hold=40)
     page = opened(context, pages, "reload")
     page.wait_for_function(COUNT, arg=10)
     page.reload()
     page.wait_for_function(COUNT, arg=20)
+    pages.go_on("reload")
     page.wait_for_function(ENDED)
     assert page.evaluate(TEXT) == words(80)
 
 
 def test_two_tabs_see_the_same(pages: PageServer, context: BrowserContext) -> None:
     """A second tab, opened in the middle, ends with the same text; closing it changes nothing for the first one."""
-    pages.begin("tabs", 80, 0.02)
+    pages.begin("tabs", 80, 0.005, hold=40)
     first = opened(context, pages, "tabs")
     first.wait_for_function(COUNT, arg=5)
     second, third = opened(context, pages, "tabs"), opened(context, pages, "tabs")
     third.wait_for_function(COUNT, arg=6)
     third.close()
+    pages.go_on("tabs")
     for page in (first, second):
         page.wait_for_function(ENDED)
         assert page.evaluate(TEXT) == words(80)
@@ -101,7 +103,7 @@ def test_two_tabs_see_the_same(pages: PageServer, context: BrowserContext) -> No
 
 def test_a_page_goes_on_when_it_is_online_again(pages: PageServer, context: BrowserContext) -> None:
     """A page that was offline goes on behind its last entry: no piece is missing, and none is there twice."""
-    pages.begin("offline", 150, 0.02)
+    pages.begin("offline", 150, 0.005, hold=40)
     with cutting_proxy(pages.port) as proxy:
         page = opened(context, proxy, "offline")
         page.wait_for_function(COUNT, arg=10)
@@ -109,6 +111,7 @@ def test_a_page_goes_on_when_it_is_online_again(pages: PageServer, context: Brow
         context.set_offline(True)
         proxy.cut()
         page.wait_for_function("() => seen.includes('waiting')")
+        pages.go_on("offline")
         proxy.restore()
         page.wait_for_timeout(300)
         context.set_offline(False)
@@ -120,7 +123,7 @@ def test_a_page_goes_on_when_it_is_online_again(pages: PageServer, context: Brow
 
 def test_a_page_that_sleeps_goes_on_where_it_was(pages: PageServer, context: BrowserContext) -> None:
     """A view that was kept is all that a page needs to go on in another page."""
-    pages.begin("kept", 60, 0.02)
+    pages.begin("kept", 60, 0.005, hold=40)
     page = opened(context, pages, "kept")
     page.wait_for_function(COUNT, arg=10)
     page.evaluate("() => { stream.close(); sessionStorage.setItem('view', JSON.stringify(stream.view)); }")
@@ -132,6 +135,7 @@ def test_a_page_that_sleeps_goes_on_where_it_was(pages: PageServer, context: Bro
           stream.subscribe(({ document }) => window.first.push(document.parts[0].text.length));
         }"""
     )
+    pages.go_on("kept")
     page.wait_for_function(ENDED)
     assert page.evaluate("() => stream.view.document.parts[0].text") == words(60)
     assert page.evaluate("() => window.first[0] > 20")  # it did not begin again
@@ -151,12 +155,13 @@ def test_a_stream_that_is_not_there_is_told(pages: PageServer, context: BrowserC
 def test_fault_6_a_killed_server_is_followed_by_another_one(browser: Browser, context: BrowserContext) -> None:
     """F6: the server dies in the middle, another one comes: the page goes on behind its last entry."""
     with redis_server() as redis, page_server(redis.url) as writer, page_server(redis.url) as server:
-        writer.begin("killed", 200, 0.02)
+        writer.begin("killed", 200, 0.005, hold=40)
         page = opened(context, server, "killed")
         page.wait_for_function(COUNT, arg=10)
         asked = requests_of(page)
         server.kill()
         page.wait_for_function("() => seen.includes('waiting')")
+        writer.go_on("killed")
         restart = threading.Timer(0.3, server.start)
         restart.start()
         page.wait_for_function(ENDED)

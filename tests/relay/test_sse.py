@@ -14,9 +14,9 @@ from starlette.routing import Route
 
 from tests.support.asgi import Response, asked
 from unspool import OptionsError
-from unspool.llm import Encoder
+from unspool.llm import Encoder, SSEDecoder
 from unspool.patch import apply
-from unspool.relay import CancelError, Cursor, Document, JSONText, Relay
+from unspool.relay import CancelError, Cursor, Document, End, JSONText, Messages, Relay
 from unspool.relay.web import SSESettings, browser_client
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def running(test: Callable[[Relay], Awaitable[None]], **settings: Any) -> None:
     """Run a test with a relay of its own, which must be left clean."""
 
     async def run() -> None:
-        async with asyncio.timeout(60), Relay(linger=0, **settings) as relay:
+        async with asyncio.timeout(180), Relay(linger=0, **settings) as relay:
             await test(relay)
 
     asyncio.run(run())
@@ -75,6 +75,10 @@ def document_of(events: list[SSEEvent]) -> Any:
         elif event.event == "patch":
             document = apply(document, json.loads(event.data))
     return document
+
+
+def decoded(text: str) -> list[SSEEvent]:
+    return list(SSEDecoder().feed(text.encode()))
 
 
 def text_of(document: Any) -> str:
@@ -161,6 +165,83 @@ def test_a_page_that_has_the_end_gets_204() -> None:
         async with asked(app, "/streams/chat", {"last-event-id": str(last)}) as response:
             await response.events()
             assert (response.status, response.body) == (204, b"")
+
+    running(test)
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+def test_fault_7_a_page_that_loses_its_connection_before_the_end_is_told_the_end(is_late: bool) -> None:
+    """F7: an id says what a page has. Only the event "end" has the one that is answered with 204."""
+
+    async def test(relay: Relay) -> None:
+        app = app_of(relay)
+        if is_late:
+            await published(relay)
+        async with asked(app, "/streams/chat") as response:
+            if not is_late:
+                await published(relay)
+            whole = await response.events()
+        frames = [frame for frame in response.body.decode().split("\n\n") if "id: " in frame]
+        ids = [frame.partition("id: ")[2].partition("\n")[0] for frame in frames]
+        assert whole[-1].event == "end"
+        assert ids[-1] not in ids[:-1]
+        for number, place in enumerate(ids):
+            async with asked(app, "/streams/chat", {"last-event-id": place}) as response:
+                rest = await response.events()
+            if number == len(ids) - 1:
+                assert response.status == 204
+                continue
+            assert rest[-1].event == "end"
+            kept = decoded("\n\n".join(frames[: number + 1]) + "\n\n")
+            assert document_of([*kept, *rest]) == document_of(whole)
+
+    running(test)
+
+
+FOLDS: Final[list[tuple[Any, list[Any], Any]]] = [
+    (Messages(), CHUNKS, "Hello, world"),
+    (TEXT, ['{"a": "x', "y", '"}'], {"a": "xy"}),
+    (
+        Document(),
+        [
+            [{"op": "add", "path": "", "value": {"a": ""}}],
+            *[[{"op": "append", "path": "/a", "value": x}] for x in "xy"],
+        ],
+        {"a": "xy"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("fold", "pieces", "expected"), FOLDS)
+def test_fault_17_a_reload_just_after_the_end_doubles_nothing(fold: Any, pieces: list[Any], expected: Any) -> None:
+    """F17: the last entry has items of its own. A page that joins behind it has them from the snapshot already."""
+
+    async def test(relay: Relay) -> None:
+        app = app_of(relay)
+
+        def shown(events: list[SSEEvent]) -> Any:
+            document = document_of(events)
+            return text_of(document) if isinstance(fold, Messages) else document
+
+        async with asked(app, "/streams/chat") as live:
+            async with relay.publish("chat", fold, linger=60) as out:
+                await out.send(pieces[0])
+                await out.flush()
+                events = [await live.event()]
+                for piece in pieces[1:]:
+                    await out.send(piece)
+            events += await live.events()
+            assert [event.event for event in events] == ["snapshot", "patch", "end"]
+            assert shown(events) == expected
+        for _ in range(2):
+            async with asked(app, "/streams/chat") as late:
+                events = await late.events()
+            assert [event.event for event in events] == ["snapshot", "end"]
+            assert shown(events) == expected
+        assert relay.metrics["hubs"] == 1
+        *_, last = [news async for news in relay.follow("chat")]
+        assert isinstance(last, End)
+        assert (last.items, last.before is last.state) == ([], True)
 
     running(test)
 
@@ -383,7 +464,7 @@ def test_fault_21_a_client_that_does_not_read_is_sent_away() -> None:
                 await out.flush()
                 assert (await other.event()).event == "patch"
                 assert slow.task is not None
-                await asyncio.wait_for(slow.task, 5)
+                await asyncio.wait_for(slow.task, 60)
                 assert not slow.is_whole
                 async with asked(app, "/streams/chat", {"last-event-id": str(place)}) as again:
                     assert (await again.event()).event == "patch"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from unspool.llm import SSEEvent
 
-PATIENCE: Final = 15.0
+PATIENCE: Final = 60.0
 
 
 class Response:

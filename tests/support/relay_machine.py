@@ -237,7 +237,7 @@ class RelayMachine(RuleBasedStateMachine):
     """See the module."""
 
     make_driver: Any = MemoryDriver
-    patience = 3.0
+    patience = 60.0
 
     def __init__(self) -> None:
         super().__init__()
@@ -249,7 +249,7 @@ class RelayMachine(RuleBasedStateMachine):
         self.number = 0
 
     def run(self, work: Any) -> Any:
-        return self.loop.run_until_complete(asyncio.wait_for(work, 30))
+        return self.loop.run_until_complete(asyncio.wait_for(work, 120))
 
     @initialize()
     def begin(self) -> None:
@@ -288,8 +288,9 @@ class RelayMachine(RuleBasedStateMachine):
         how=st.sampled_from(["new", "resume", "with state"]),
         force=st.booleans(),
         is_quiet=st.booleans(),
+        has_lease=st.sampled_from([True, True, True, False]),
     )
-    def claim(self, owner: str, how: str, force: bool, is_quiet: bool = False) -> None:
+    def claim(self, owner: str, how: str, force: bool, is_quiet: bool = False, has_lease: bool = True) -> None:
         """A writer claims the stream; it is refused while another one has the lease, and after the end."""
         content: dict[str, Any] = {"v": 1, "how": "resume" if how == "resume" else "new", "owner": owner}
         content |= {"fold": FOLD.name, "settings": {}}
@@ -301,7 +302,8 @@ class RelayMachine(RuleBasedStateMachine):
         expected = self.model.claim(owner, force)
         before = self.model.last[0] if self.model.last else BEFORE_ALL
         try:
-            cursor = self.run(self.driver.log.claim(NAME, owner, data, lease=1000, ttl=1000, force=force))
+            lease = 1000 if has_lease else 0
+            cursor = self.run(self.driver.log.claim(NAME, owner, data, lease=lease, ttl=1000, force=force))
         except EndedError:
             assert expected == "ended"
         except HeldError as error:
@@ -313,7 +315,7 @@ class RelayMachine(RuleBasedStateMachine):
             assert cursor.epoch > before.epoch
             self.remember(cursor, data)
             self.model.add(cursor, "o", data)
-            self.model.owner, self.model.is_live = owner, True
+            self.model.owner, self.model.is_live = owner if has_lease else None, has_lease
             self.writers.append(Writer(cursor, owner))
         self.settle(is_quiet)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from starlette.applications import Starlette
 
-PATIENCE: Final = 30.0
+PATIENCE: Final = 120.0
 PAGE: Final = """<!doctype html>
 <meta charset="utf-8">
 <title>A stream</title>
@@ -30,7 +30,7 @@ PAGE: Final = """<!doctype html>
 <script type="module">
 import { follow } from "/relay.js";
 const name = new URLSearchParams(location.search).get("name");
-const stream = (window.stream = follow(`/streams/${name}`, { silence: 3000 }));
+const stream = (window.stream = follow(`/streams/${name}`, { silence: 60000 }));
 window.seen = [];
 const show = ({ document: state, status, connection }) => {
   if (window.seen.at(-1) !== connection) window.seen.push(connection);
@@ -60,8 +60,9 @@ def application(redis: str | None) -> Starlette:
     from unspool.relay.web import SSESettings, browser_client
 
     relay = Relay(None if redis is None else RedisLog.from_url(redis), linger=0.005, lease=2.0, idle_check=0.5)
-    settings = SSESettings(keep_alive=0.5, retry=(0.1, 0.3), wait=10.0)
+    settings = SSESettings(keep_alive=0.5, retry=(0.1, 0.3), wait=PATIENCE)
     tasks: set[asyncio.Task[None]] = set()
+    goes_on: dict[str, asyncio.Event] = {}
 
     async def page(request: Request) -> Response:
         return HTMLResponse(PAGE)
@@ -72,18 +73,25 @@ def application(redis: str | None) -> Starlette:
     async def stream(request: Request) -> Response:
         return relay.sse(request.path_params["name"], request, authorize=lambda request, name: True, settings=settings)
 
-    async def write(name: str, count: int, pause: float) -> None:
+    async def write(name: str, count: int, pause: float, hold: int) -> None:
         async with relay.publish(name, Messages(config=Config(requires_finish=False))) as out:
             for number in range(count):
+                if number == hold:
+                    await goes_on.setdefault(name, asyncio.Event()).wait()
                 await out.send({"message": {"role": "assistant", "content": f"{number} "}, "done": False})
                 await asyncio.sleep(pause)
             await out.send({"message": {"content": ""}, "done": True, "done_reason": "stop"})
 
     async def begin(request: Request) -> Response:
         query = request.query_params
-        task = asyncio.create_task(write(query["name"], int(query["count"]), float(query["pause"])))
+        numbers = int(query["count"]), float(query["pause"]), int(query["hold"])
+        task = asyncio.create_task(write(query["name"], *numbers))
         tasks.add(task)
         task.add_done_callback(tasks.discard)
+        return Response(status_code=202)
+
+    async def go_on(request: Request) -> Response:
+        goes_on.setdefault(request.query_params["name"], asyncio.Event()).set()
         return Response(status_code=202)
 
     return Starlette(
@@ -92,6 +100,7 @@ def application(redis: str | None) -> Starlette:
             Route("/relay.js", client),
             Route("/streams/{name}", stream),
             Route("/begin", begin, methods=["POST"]),
+            Route("/go-on", go_on, methods=["POST"]),
         ]
     )
 
@@ -125,12 +134,19 @@ class PageServer:
             time.sleep(0.02)
         raise RuntimeError("the server does not answer")
 
-    def begin(self, name: str, count: int, pause: float) -> None:
-        """Let the server write a stream."""
+    def begin(self, name: str, count: int, pause: float, hold: int = -1) -> None:
+        """Let the server write a stream; it waits before the piece with the number `hold`, so it cannot end before."""
+        self._post(f"/begin?name={name}&count={count}&pause={pause}&hold={hold}")
+
+    def go_on(self, name: str) -> None:
+        """Let the writer of a stream go on."""
+        self._post(f"/go-on?name={name}")
+
+    def _post(self, path: str) -> None:
         import http.client
 
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
-        connection.request("POST", f"/begin?name={name}&count={count}&pause={pause}")
+        connection.request("POST", path)
         assert connection.getresponse().status == 202
         connection.close()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,8 +17,10 @@ if TYPE_CHECKING:
 
     from unspool.relay import Fold, RelayLog
 
-QUICK: dict[str, Any] = {"linger": 0.0, "idle_check": 0.05, "hub_idle": 0.05, "lease": 0.6}
-"""Settings with which the tests need not wait."""
+QUICK: dict[str, Any] = {"linger": 0.0, "idle_check": 0.05, "hub_idle": 0.05, "lease": 600.0}
+"""Settings with which the tests need not wait. No lease runs out by itself, however slow the machine is."""
+PATIENCE = 60.0
+"""Seconds that a test waits for what must come."""
 
 
 @pytest.fixture(scope="session")
@@ -112,6 +115,33 @@ async def relays(make_log: Callable[[], RelayLog], count: int = 1, **settings: A
             await relay.aclose()
 
 
+async def expire_lease(log: RelayLog, name: str) -> None:
+    """Let the lease of a stream run out now."""
+    if isinstance(log, MemoryLog):
+        log._streams[name].until = 0.0
+        return
+    assert isinstance(log, RedisLog)
+    await log._writing(name, ("HSET", log._soft(name), "until", "0"))
+
+
+async def expire_in(log: RelayLog, name: str, seconds: float) -> None:
+    """Let a stream expire in this time; with 0, now."""
+    if isinstance(log, MemoryLog):
+        log._streams[name].expires = time.monotonic() + seconds
+        return
+    assert isinstance(log, RedisLog)
+    await log._writing(name, *[("PEXPIRE", key, round(seconds * 1000)) for key in (log._soft(name), log._key(name))])
+
+
+async def lasts(log: RelayLog, name: str) -> float:
+    """Return the seconds until a stream expires."""
+    if isinstance(log, MemoryLog):
+        return log._streams[name].expires - time.monotonic()
+    assert isinstance(log, RedisLog)
+    (left,) = await log._reading(name, ("PTTL", log._key(name)))
+    return float(left) / 1000
+
+
 async def kill(task: asyncio.Task[Any]) -> None:
     """End a task without a word to the log, as kill -9 ends a process."""
     task.cancel()
@@ -135,7 +165,7 @@ class Worker:
         await self.publisher._stop()
 
 
-async def until(condition: Callable[[], bool], patience: float = 5.0) -> None:
+async def until(condition: Callable[[], bool], patience: float = PATIENCE) -> None:
     """Wait for a condition."""
     async with asyncio.timeout(patience):
         while not condition():

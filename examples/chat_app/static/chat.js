@@ -52,7 +52,7 @@ class Turn {
     this.state = element("span", "state");
     this.writer = element("code", "writer");
     this.stop = element("button", "stop", "Stop");
-    this.stop.addEventListener("click", () => fetch(`${this.address}/cancel`, { method: "POST" }));
+    this.stop.addEventListener("click", () => this.cancel());
     this.footer.append(this.state, this.writer, this.stop);
     this.node.append(element("p", "question", question), this.answer, this.footer);
     list.append(this.node);
@@ -86,6 +86,16 @@ class Turn {
     this.stop.hidden = !isOpen;
     this.writer.hidden = !isOpen;
     if (isNear) scrollTo(0, document.body.scrollHeight);
+  }
+
+  // The worker that gets the request may die with it, so the page asks until it has an answer.
+  async cancel() {
+    this.stop.disabled = true;
+    while (this.stream.view.connection !== "closed") {
+      const answer = await fetch(`${this.address}/cancel`, { method: "POST" }).catch(() => null);
+      if (answer !== null && answer.status < 500) break;
+      await new Promise((done) => setTimeout(done, 1000));
+    }
   }
 
   // Who writes is no part of the stream, so the page asks.
@@ -123,11 +133,15 @@ async function ask() {
   const question = prompt.value.trim();
   if (!question) return;
   prompt.value = "";
-  await fetch(`${base}/turns`, {
+  const answer = await fetch(`${base}/turns`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ prompt: question }),
-  });
+  }).catch(() => null);
+  if (!answer?.ok) {
+    prompt.value ||= question; // to ask again
+    return;
+  }
   await load();
   scrollTo(0, document.body.scrollHeight);
 }

@@ -142,7 +142,7 @@ def fold_of(content: Mapping[str, Any]) -> Fold[Any]:
     check(fold is not None and isinstance(settings, dict), "unknown fold")
     try:
         made = cast("type[Messages | JSONText[Any] | Document]", fold)._described(cast("dict[str, Any]", settings))
-    except (OptionsError, TypeError, KeyError, ValueError) as error:
+    except (OptionsError, AttributeError, TypeError, KeyError, ValueError) as error:
         raise StateError(f"invalid settings of a fold: {type(error).__name__}") from None
     check(made.describe() == settings, "unknown settings of a fold")
     return cast("Fold[Any]", made)
@@ -246,8 +246,9 @@ class Messages:
         items = cast("list[Any]", told)
         check(len(items) == 4, "invalid failure")
         fault, code, detail, http = items
-        is_right = fault in set(Fault) and isinstance(detail, str) and (code is None or isinstance(code, str))
-        check(is_right and (http is None or type(http) is int), "invalid failure")
+        is_right = isinstance(fault, str) and fault in set(Fault) and isinstance(detail, str)
+        check(is_right and (code is None or isinstance(code, str)), "invalid failure")
+        check(http is None or type(http) is int, "invalid failure")
         return fail(state, MessageError(Fault(fault), code=code, detail=detail, status=http))
 
     def failure(self, error: BaseException) -> dict[str, Any]:
@@ -637,7 +638,8 @@ class _OperationRecorder:
 
     def take(self, piece: Any) -> None:
         """Apply a list of operations."""
-        operations: list[Operation] = json.loads(json.dumps(piece))  # the caller may go on changing its own
+        # The caller may go on changing its own. JSON has neither NaN nor infinities: no page could read them.
+        operations: list[Operation] = json.loads(json.dumps(piece, allow_nan=False))
         self.state = apply(self.state, operations)
         self._operations += operations
         self.size += len(json.dumps(operations))

@@ -60,14 +60,24 @@ class Snapshot(_News[S]):
     """The whole state, in place of everything before. `reason` says why the snapshot came:
 
     "start" for a new follower, "behind" for a follower that was too slow, "restart" if a writer started the fold over,
-    "trimmed" and "diverged" if the log no longer has the next entry.
+    "trimmed" and "diverged" if the log no longer has the next entry. `is_last`: the stream has ended, and its `End`
+    comes next.
     """
 
-    __slots__ = ("reason",)
+    __slots__ = ("is_last", "reason")
 
-    def __init__(self, cursor: Cursor, state: S, reason: SnapshotReason, frames: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        cursor: Cursor,
+        state: S,
+        reason: SnapshotReason,
+        frames: dict[str, Any] | None = None,
+        *,
+        is_last: bool = False,
+    ) -> None:
         super().__init__(cursor, state, frames)
         self.reason: Final[SnapshotReason] = reason
+        self.is_last: Final = is_last
 
 
 @final
@@ -205,8 +215,9 @@ class Hub(Generic[S]):
         self._loop = asyncio.get_running_loop()
         self._replay: Replay[S] = Replay(name, fold)
         self._window: _Window[S] = _Window(settings.window, settings.window_bytes)
-        self._end: End[S] | None = None
+        self._end: End[S] | None = None  # without items: it comes after the final state
         self._stall: Stalled[S] | None = None
+        self._is_told = False  # the application knows that the writer is dead
         self._shared: tuple[Cursor, dict[str, Any]] | None = None  # the frames of the last snapshot
         self._news = asyncio.Event()
         self._missing_leases = 0
@@ -260,7 +271,8 @@ class Hub(Generic[S]):
         cursor = self._replay.cursor
         if self._shared is None or self._shared[0] != cursor:
             self._shared = cursor, {}
-        steps: list[News[S]] = [Snapshot(cursor, self._replay.state, reason, self._shared[1])]
+        is_last = self._end is not None
+        steps: list[News[S]] = [Snapshot(cursor, self._replay.state, reason, self._shared[1], is_last=is_last)]
         last = self._end or self._stall
         return steps if last is None else [*steps, last]
 
@@ -280,6 +292,15 @@ class Hub(Generic[S]):
     async def exists(self) -> bool:
         """Look whether the stream is there."""
         return await self._log.tail(self.name) is not None
+
+    async def is_outdated(self) -> bool:
+        """Look whether a stream that has ended was dropped or has expired since. Then the hub cannot go on."""
+        if self._end is None:
+            return False
+        with suppress(LogError):  # what is known is better than nothing
+            if self.failure is None and not await self._log.find(self.name, self._end.cursor):
+                self._fail(GoneError(self.name))
+        return self.failure is not None
 
     async def close(self) -> None:
         """Stop reading."""
@@ -339,14 +360,14 @@ class Hub(Generic[S]):
         step = _advance(self._replay, entry)
         if step is None:
             return False
-        self._missing_leases = 0
-        self._stall = None
+        self._writer_is_back()
         self._show(step, len(entry.data))
         return True
 
     def _show(self, step: News[S], size: int = 0) -> None:
         if isinstance(step, End):
-            self._end = step
+            # For followers that get the final state from elsewhere: the last items are in it already.
+            self._end = End(step.state, step.state, step.entry, [])
         self.is_absent = False
         self._window.add(step, size)
         self._wake()
@@ -365,8 +386,7 @@ class Hub(Generic[S]):
             self._wake()
             return
         self._replay = replay
-        self._missing_leases = 0
-        self._stall = None
+        self._writer_is_back()
         if not old.has_begun:
             self._metrics.add("resyncs.start")
             self._window = window
@@ -377,7 +397,7 @@ class Hub(Generic[S]):
         reason: SnapshotReason = "trimmed" if replay.cursor > old.cursor else "diverged"
         self._metrics.add(f"resyncs.{reason}")
         self._metrics.add(f"snapshots.{reason}")
-        self._show(Snapshot(replay.cursor, replay.state, reason))
+        self._show(Snapshot(replay.cursor, replay.state, reason, is_last=replay.end is not None))
         if replay.end is not None:
             self._show(End(replay.state, replay.state, replay.end, []))
 
@@ -407,7 +427,7 @@ class Hub(Generic[S]):
             return False
         lease = await log.lease(name)
         if lease.left > 0:
-            self._missing_leases = 0
+            self._writer_is_back()
             return True
         if lease.owner is None:
             self._missing_leases += 1
@@ -415,11 +435,17 @@ class Hub(Generic[S]):
                 return True
         if lease.cancel is not None:
             self._on_unserved(name, lease.cancel)
-        if self._stall is None:
+        if not self._is_told:
+            self._is_told = True
             self._metrics.add("stalls")
             self._show_stall(-lease.left)
             self._on_stalled(name)
         return True
+
+    def _writer_is_back(self) -> None:
+        self._missing_leases = 0
+        self._stall = None
+        self._is_told = False
 
     def _show_stall(self, since: float) -> None:
         if self._stall is None and self._replay.has_begun and self._end is None:
@@ -443,10 +469,11 @@ class Follower(Generic[S]):
     raises `GoneError` if the stream does not exist, or has expired.
     """
 
-    def __init__(self, hub: Hub[S], after: Cursor | None, wait: float) -> None:
+    def __init__(self, find_hub: Callable[[], Hub[S]], after: Cursor | None, wait: float) -> None:
         self._is_entered = False
         self._is_over = False
-        self._hub = hub
+        self._find_hub: Final = find_hub
+        self._hub = hub = find_hub()
         self._after: Final = after
         self._until: Final = asyncio.get_running_loop().time() + wait
         self._number: int | None = None  # of the last step in the window that was yielded
@@ -475,6 +502,11 @@ class Follower(Generic[S]):
         hub = self._hub
         try:
             while self._number is None:
+                if await hub.is_outdated():
+                    hub = self._find_hub()
+                    hub.enter()
+                    self._hub.leave()
+                    self._hub = hub
                 if hub.is_ready:
                     self._number, found = hub.begin(self._after)
                     self._waiting.extend(found)

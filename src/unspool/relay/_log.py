@@ -114,7 +114,8 @@ class LogEntry:
             if self.kind == CLAIM:
                 check(self._content.get("v") == VERSION, f"unknown version of the log at {self.cursor}")
             if self.kind == END:
-                check(self._content.get("status") in STATUSES, f"unknown end of the log at {self.cursor}")
+                status: object = self._content.get("status")
+                check(isinstance(status, str) and status in STATUSES, f"unknown end of the log at {self.cursor}")
         return self._content
 
     def __repr__(self) -> str:

@@ -64,7 +64,11 @@ async def claim_stream(
 ) -> Cursor:
     """Claim a stream, and give the lease to the owner."""
     data = as_data(content)
-    return await log.claim(name, owner, data, lease=settings.lease, ttl=settings.ttl, force=force)
+    cursor = await log.claim(name, owner, data, lease=settings.lease, ttl=settings.ttl, force=force)
+    if content["how"] == "resume" and cursor.offset == 1:  # the stream has just expired: there is nothing to resume
+        await log.drop(name)
+        raise GoneError(name)
+    return cursor
 
 
 @final
@@ -215,7 +219,12 @@ class Publisher(Generic[S]):
                 await self._stop()
                 await self._release()
             elif failure is None or isinstance(failure, CancelError):
-                await self._finish(error, failure)
+                try:
+                    await self._finish(error, failure)
+                except FullError as full:  # the last items do not fit: the stream ends without them
+                    self._recorder.drain()
+                    await self._finish(full, full)
+                    raise
             elif isinstance(failure, FullError):
                 self._recorder.drain()  # the entry that was refused
                 await self._finish(failure, failure)

@@ -4,7 +4,9 @@ A stream is two keys with one hash tag: its log, which is a Redis stream with th
 owner of the lease, a cancel request and the keys of `once`. The log alone is the truth. Each script writes at most one
 command, because a script with several is a transaction in the append-only file, and a torn transaction can swallow
 entries that are written after it. So losing the hash loses a lease, a cancel request and the keys of `once`, and no
-entry.
+entry. The hash never outlives the log: a later stream of the same name starts without it.
+
+A command that was refused changes no expiry: the scripts that set one look at the log again.
 
 Redis may lose an answer: then the same command is sent again. That is safe, since an append with the same place does
 nothing the second time. The retries of redis-py are off, because they cannot know that.
@@ -120,6 +122,39 @@ redis.call('HSET', KEYS[2], 'owner', ARGV[2], 'until', string.format('%.0f', til
 return {'ok', tail, redis.call('HGET', KEYS[2], 'cancel')}
 """
 )
+NO_LEASE_SCRIPT: Final = (
+    HEAD
+    + """
+if epoch ~= ARGV[1] or kind == 'e' then return 0 end
+return redis.call('HDEL', KEYS[2], 'owner', 'until')
+"""
+)
+EXPIRY_SCRIPT: Final = (
+    HEAD
+    + """
+if epoch ~= ARGV[1] or (kind == 'e') ~= (ARGV[2] == '1') then return 0 end
+return redis.call('PEXPIRE', KEYS[tonumber(ARGV[3])], ARGV[4])
+"""
+)
+"""Sets the expiry of one of the keys for the writer of an epoch, while the stream is open or after its end."""
+FIRST_EXPIRY_SCRIPT: Final = """
+if redis.call('PTTL', KEYS[1]) ~= -1 then return 0 end
+return redis.call('PEXPIRE', KEYS[1], ARGV[1])
+"""
+SOFT_EXPIRY_SCRIPT: Final = """
+local left = redis.call('PTTL', KEYS[1])
+if left < 0 then left = ARGV[1] end
+return redis.call('PEXPIRE', KEYS[2], left)
+"""
+CANCEL_SCRIPT: Final = """
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+return redis.call('HSET', KEYS[2], 'cancel', ARGV[1])
+"""
+ONCE_SCRIPT: Final = """
+if redis.call('EXISTS', KEYS[1]) == 0 then return false end
+redis.call('HSETNX', KEYS[2], ARGV[1], ARGV[2])
+return redis.call('HGET', KEYS[2], ARGV[1])
+"""
 LEASE_SCRIPT: Final = """
 local soft = redis.call('HMGET', KEYS[2], 'owner', 'until', 'cancel')
 local now = redis.call('TIME')
@@ -162,20 +197,24 @@ class RedisLog:
         def connect(**options: Any) -> Any:
             return cast("Any", Redis).from_url(url, **options)
 
+        try:
+            connect().connection_pool.make_connection()  # it connects nowhere yet
+        except (TypeError, ValueError) as error:
+            raise OptionsError(f"invalid URL of Redis: {error}") from None
         return RedisLog(connect, prefix=prefix, patience=patience, block=block)
 
     # ---- the log ----
 
     async def claim(self, name: str, owner: str, data: bytes, *, lease: float, ttl: float, force: bool) -> Cursor:
         """Add an entry "o" with a new epoch, and give the lease to the owner."""
-        # The time to live is set in the same pipeline: a key without one would stay forever if this process died here.
-        expiry = self._expiry(name, ttl)
-        answer = await self._script(name, CLAIM_SCRIPT, owner, int(force), data, also=expiry)
+        # A new key gets an expiry in the same pipeline: it would stay forever if this process died here.
+        first = ("EVAL", FIRST_EXPIRY_SCRIPT, 1, self._key(name), math.ceil(ttl * 1000))
+        answer = await self._script(name, CLAIM_SCRIPT, _bytes(owner), int(force), data, also=(first,))
         verdict = _text(answer[0])
         if verdict == "held":
             raise HeldError(name, _text(answer[1]), float(answer[2]) / 1000)
         if verdict == "ended":
-            raise EndedError(name, _status_in(answer[1]))
+            raise EndedError(name, _status_in(answer))
         cursor = _cursor(answer[1])
         if lease > 0:
             try:
@@ -183,18 +222,22 @@ class RedisLog:
             except FencedError:
                 winner = await self.lease(name)
                 raise HeldError(name, winner.owner or "", max(winner.left, 0.0)) from None
+        else:
+            expiry = self._expiry(name, ttl, cursor.epoch, is_end=False)
+            await self._script(name, NO_LEASE_SCRIPT, cursor.epoch, also=expiry)
         return cursor
 
     async def append(self, name: str, at: Cursor, kind: str, data: bytes, *, keep: float | None = None) -> Appended:
         """Add an entry at exactly this place; do nothing if it is there already."""
-        also = () if keep is None else self._expiry(name, keep)
+        also = () if keep is None else self._expiry(name, keep, at.epoch, is_end=True)
         return self._appended(name, await self._script(name, APPEND_SCRIPT, at.epoch, at.offset, kind, data, also=also))
 
     async def renew(self, name: str, epoch: int, owner: str, *, lease: float, ttl: float) -> Appended:
         """Renew the lease and the time to live."""
         lasts = math.ceil(lease * 1000)
         # The hash must exist before its expiry can be set: the script comes first.
-        answer = await self._script(name, RENEW_SCRIPT, epoch, owner, lasts, also=self._expiry(name, ttl))
+        expiry = self._expiry(name, ttl, epoch, is_end=False)
+        answer = await self._script(name, RENEW_SCRIPT, epoch, _bytes(owner), lasts, also=expiry)
         return self._appended(name, answer)
 
     async def read(self, name: str, after: Cursor, count: int) -> Sequence[LogEntry]:
@@ -220,20 +263,16 @@ class RedisLog:
 
     async def ask_to_cancel(self, name: str, reason: str, *, ttl: float) -> None:
         """Store a cancel request, which the next append or renewal returns."""
-        soft = self._soft(name)
-        await self._writing(name, ("HSET", soft, "cancel", reason), ("PEXPIRE", soft, math.ceil(ttl * 1000)))
+        await self._script(name, CANCEL_SCRIPT, _bytes(reason), also=(self._soft_expiry(name, ttl),))
 
     async def once(self, name: str, key: str, *, ttl: float) -> bool:
         """Return True for the first call with this key, and False for all others."""
-        soft = self._soft(name)
-        if await self.tail(name) is None:
-            raise GoneError(name)
         # A lost answer must not turn the first call into a second one: a random mark identifies this call.
         mark = uuid.uuid4().hex
-        commands = ("HSETNX", soft, f"once:{key}", mark), ("HGET", soft, f"once:{key}"), (
-            "PEXPIRE", soft, math.ceil(ttl * 1000),
-        )  # fmt: skip
-        _, holder, _ = await self._writing(name, *commands)
+        expiry = (self._soft_expiry(name, ttl),)
+        holder = await self._script(name, ONCE_SCRIPT, b"once:" + _bytes(key), mark, also=expiry)
+        if holder is None:
+            raise GoneError(name)
         return _text(holder) == mark
 
     async def drop(self, name: str) -> None:
@@ -262,11 +301,17 @@ class RedisLog:
         return f"{self._prefix}:{{{bucket}}}:{name}"
 
     def _soft(self, name: str) -> str:
-        return f"{self._key(name)}:soft"
+        return f"{self._key(name)}~soft"  # no name has this sign: the key of another stream is never the same
 
-    def _expiry(self, name: str, seconds: float) -> tuple[Command, ...]:
+    def _expiry(self, name: str, seconds: float, epoch: int, *, is_end: bool) -> tuple[Command, ...]:
+        """Return the commands that set the expiry, if the last entry is of this epoch. The hash expires first."""
+        script = ("EVAL", EXPIRY_SCRIPT, 2, self._key(name), self._soft(name), epoch, int(is_end))
         lasts = math.ceil(seconds * 1000)
-        return ("PEXPIRE", self._key(name), lasts), ("PEXPIRE", self._soft(name), lasts)
+        return (*script, 2, lasts), (*script, 1, lasts)
+
+    def _soft_expiry(self, name: str, seconds: float) -> Command:
+        """Return the command that lets the hash expire with the log."""
+        return "EVAL", SOFT_EXPIRY_SCRIPT, 2, self._key(name), self._soft(name), math.ceil(seconds * 1000)
 
     @property
     def _session(self) -> _Session:
@@ -311,6 +356,8 @@ class RedisLog:
                     raise LogError(name) from failure
             except _failures() as error:
                 failure = error
+            except _refusal() as error:  # such as a database that the server does not have
+                raise LogError(name) from error
             if loop.time() + wait > until:
                 raise LogError(name) from failure
             await asyncio.sleep(wait)
@@ -324,7 +371,7 @@ class RedisLog:
         if verdict == "fenced":
             raise FencedError(name, _cursor(answer[1]))
         if verdict == "ended":
-            raise EndedError(name, _status_in(answer[1]))
+            raise EndedError(name, _status_in(answer))
         if verdict == "gap":
             raise GapError(name, int(answer[1]))
         raise GoneError(name)
@@ -335,6 +382,12 @@ def _failures() -> tuple[type[Exception], ...]:
     from redis.exceptions import TimeoutError as TimedOut
 
     return Unconnected, TimedOut, OSError, TimeoutError
+
+
+def _refusal() -> type[Exception]:
+    from redis.exceptions import RedisError
+
+    return RedisError
 
 
 def _is_passing(failure: Exception) -> bool:
@@ -350,8 +403,18 @@ def _is_unknown_script(error: BaseException | None) -> bool:
     return error is not None and (type(error).__name__ == "NoScriptError" or str(error).startswith("NOSCRIPT"))
 
 
+def _bytes(text: str) -> bytes:
+    """Return a text as bytes. One that redis-py cannot encode would fail all commands of its pipeline."""
+    return text.encode("utf-8", "surrogatepass")
+
+
 def _text(value: Any) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    if not isinstance(value, bytes):
+        return str(value)
+    try:
+        return value.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return value.decode("utf-8", "replace")
 
 
 def _cursor(value: Any) -> Cursor:
@@ -360,7 +423,9 @@ def _cursor(value: Any) -> Cursor:
     return cast("Cursor", cursor)
 
 
-def _status_in(data: Any) -> str:
+def _status_in(answer: Any) -> str:
+    """Return how a stream ended; the answer has no data if another program wrote the entry."""
+    data = answer[1] if len(answer) > 1 else b""
     return str(LogEntry(BEFORE_ALL, END, data if isinstance(data, bytes) else str(data).encode()).content["status"])
 
 

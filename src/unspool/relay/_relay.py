@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast, final, overload
 
@@ -45,6 +46,7 @@ S = TypeVar("S")
 
 ENDS_STREAMS: Final = "relay"
 """The owner of a claim that only ends a stream."""
+TRY_AGAIN: Final = 0.02
 
 
 class StreamStatus(NamedTuple):
@@ -163,14 +165,24 @@ class Relay:
         """End a stream without a writer. Raise `HeldError` if a writer lives, unless `force` is set."""
         if status not in STATUSES:
             raise OptionsError(f"status must be {' or '.join(sorted(map(repr, STATUSES)))}")
+        _check_text("reason", reason)
         log, settings = self.log, self.settings
         if await log.tail(check_name(name)) is None:
             raise GoneError(name)
         content = claim_content(None, ENDS_STREAMS, "resume")
-        cursor = await claim_stream(log, name, ENDS_STREAMS, content, settings, force=force)
         end = {"status": status, **({"reason": reason} if reason else {})}
-        at = Cursor(cursor.offset + 1, cursor.epoch)
-        await log.append(name, at, END, as_data(end), keep=settings.retention)
+        while True:
+            try:
+                cursor = await claim_stream(log, name, ENDS_STREAMS, content, settings, force=force)
+                at = Cursor(cursor.offset + 1, cursor.epoch)
+                await log.append(name, at, END, as_data(end), keep=settings.retention)
+            except (FencedError, HeldError):
+                if not force:
+                    raise
+            else:
+                return
+            # Another process has claimed the stream in between, to write it or to end it.
+            await asyncio.sleep(random.uniform(0, TRY_AGAIN))  # noqa: S311 - it spreads load, and keeps no secret
 
     async def cancel(self, name: str, reason: str = "", *, now: bool = False) -> None:
         """Ask the writer to stop. The writer ends the stream as "cancelled"; if it is dead, the relay does.
@@ -178,9 +190,13 @@ class Relay:
         With `now`, the relay ends the stream at once, and fences the writer. Do nothing if the stream has ended. Raise
         `GoneError` if it does not exist.
         """
+        _check_text("reason", reason)
         self.metrics.add("cancels")
-        if await self.log.tail(check_name(name)) is None:
+        last = await self.log.tail(check_name(name))
+        if last is None:
             raise GoneError(name)
+        if last.kind == END:
+            return
         if now:
             with suppress(EndedError):
                 await self.finish(name, "cancelled", reason=reason, force=True)
@@ -213,6 +229,7 @@ class Relay:
 
         With the id of a tool call as the key, the tool runs at most once, even if its worker dies.
         """
+        _check_text("key", key)
         return await self.log.once(check_name(name), key, ttl=self.settings.ttl)
 
     # ---- reading ----
@@ -235,11 +252,15 @@ class Relay:
         unknown cursor is ignored. `wait` is the time in seconds that a stream may take to begin.
         """
         check_name(name)
-        loop = asyncio.get_running_loop()
-        key = (loop, name, id(fold))
+        cursor = after if isinstance(after, Cursor) else Cursor.parse(after)
+        return Follower(lambda: self._hub(name, fold), cursor, wait)
+
+    def _hub(self, name: str, fold: Fold[Any] | None) -> Hub[Any]:
+        """Return the hub of a stream in this event loop."""
+        key = (asyncio.get_running_loop(), name, id(fold))
         known = self._hubs.get(key)
         if known is None or known[0].failure is not None:
-            if len(self._hubs) >= self.settings.max_hubs:
+            if known is None and len(self._hubs) >= self.settings.max_hubs:
                 raise FullError(name, "max_hubs", self.settings.max_hubs)
             hub: Hub[Any] = Hub(
                 self.log,
@@ -252,8 +273,7 @@ class Relay:
                 on_idle=lambda: self._drop(key, hub),
             )
             self._hubs[key] = known = hub, fold  # the fold is kept, so that its id stays its own
-        cursor = after if isinstance(after, Cursor) else Cursor.parse(after)
-        return Follower(known[0], cursor, wait)
+        return known[0]
 
     def sse(
         self,
@@ -340,3 +360,8 @@ class Relay:
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
         await self.aclose()
+
+
+def _check_text(name: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise OptionsError(f"{name} must be a text")

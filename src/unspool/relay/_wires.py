@@ -13,6 +13,8 @@ message so far. A wire belongs to one follower. The followers of one stream shar
 from __future__ import annotations
 
 import json
+from decimal import Decimal
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Final, Protocol, final
 
 from .._errors import OptionsError
@@ -82,8 +84,8 @@ class RelayWire(Protocol):
         """A client can resume by the id of an event."""
         ...
 
-    def snapshot(self, cursor: Cursor, state: Any, shared: dict[str, Any]) -> bytes:
-        """Return the frames that bring the client to a state.
+    def snapshot(self, cursor: Cursor, state: Any, shared: dict[str, Any], is_last: bool = False) -> bytes:
+        """Return the frames that bring the client to a state. `is_last`: the end comes next.
 
         `shared` belongs to all followers that get this snapshot, or this entry: the first one leaves its frames there.
         """
@@ -115,7 +117,7 @@ def frame_of(wire: RelayWire, news: News[Any]) -> bytes:
     """Return the frames of the news of a follower."""
     match news:
         case Snapshot():
-            return wire.snapshot(news.cursor, news.state, news.frames)
+            return wire.snapshot(news.cursor, news.state, news.frames, news.is_last)
         case Update():
             return wire.step(news.cursor, news.state, news.entry.content.get("x", []), False, news.frames)
         case End():
@@ -127,8 +129,16 @@ def frame_of(wire: RelayWire, news: News[Any]) -> bytes:
 
 def event_frame(name: str, cursor: object, data: Any) -> bytes:
     """Return one server-sent event. The data is JSON in ASCII: a text may hold half a surrogate pair."""
-    written = json.dumps(data, separators=(",", ":"))
+    written = json.dumps(data, separators=(",", ":"), default=_as_number)
     return f"event: {name}\nid: {cursor}\ndata: {written}\n\n".encode()
+
+
+def _as_number(value: object) -> object:
+    """Return a Decimal as the number that a browser would read; one that no browser can read, as a text."""
+    if not isinstance(value, Decimal):
+        raise TypeError(f"{type(value).__name__} is not JSON data")
+    number = float(value)
+    return number if isfinite(number) else str(value)
 
 
 # ---- our own wire --------------------------------------------------------------------------------------
@@ -136,7 +146,11 @@ def event_frame(name: str, cursor: object, data: Any) -> bytes:
 
 @final
 class PatchWire:
-    """Snapshots and patches of a view, with the cursor of each entry as the id of its event."""
+    """Snapshots and patches of a view, with the cursor of each entry as the id of its event.
+
+    Only the event "end" has the cursor of the last entry, because a client that names it has seen everything. A frame
+    before that event has another id, which is not a cursor: a client that loses its connection there gets a snapshot.
+    """
 
     def __init__(self) -> None:
         self.headers: Final[Mapping[str, str]] = EVENT_STREAM
@@ -145,12 +159,13 @@ class PatchWire:
         self._view: View | None = None
         self._cursor: Cursor | None = None
 
-    def snapshot(self, cursor: Cursor, state: Any, shared: dict[str, Any]) -> bytes:
+    def snapshot(self, cursor: Cursor, state: Any, shared: dict[str, Any], is_last: bool = False) -> bytes:
         """Return the whole document."""
         found: tuple[bytes, View] | None = shared.get("patch")
         if found is None:
             view = view_of(state)
-            frame = event_frame("snapshot", cursor, {"document": view.document, "status": "open"})
+            place = _before_end(cursor) if is_last else cursor
+            frame = event_frame("snapshot", place, {"document": view.document, "status": "open"})
             found = shared["patch"] = frame, view
         frame, self._view = found
         self._cursor = cursor
@@ -162,12 +177,13 @@ class PatchWire:
         return _place_frame(cursor)
 
     def step(self, cursor: Cursor, state: Any, items: Sequence[Any], is_end: bool, shared: dict[str, Any]) -> bytes:
-        """Return the patch of an entry, also if it is empty: its id is news."""
+        """Return the patch of an entry. If it is empty, its id is news; that of the end comes with the end."""
         found: tuple[bytes, View] | None = shared.get("patch")
         if found is None:
             assert self._view is not None
             operations, view = self._view.after(state, items, is_end)
-            frame = event_frame("patch", cursor, operations) if operations else _place_frame(cursor)
+            place = _before_end(cursor) if is_end else cursor
+            frame = event_frame("patch", place, operations) if operations else b"" if is_end else _place_frame(cursor)
             found = shared["patch"] = frame, view
         frame, self._view = found
         self._cursor = cursor
@@ -184,6 +200,10 @@ class PatchWire:
 
 def _place_frame(cursor: Cursor) -> bytes:
     return f"id: {cursor}\n\n".encode()
+
+
+def _before_end(cursor: Cursor) -> str:
+    return f"{cursor}~"
 
 
 # ---- the protocols of others ---------------------------------------------------------------------------
@@ -211,7 +231,9 @@ class EncoderWire:
         self._state: MessageState | None = None
         self.is_broken = False
 
-    def snapshot(self, cursor: Cursor, state: Any, shared: dict[str, Any] | None = None) -> bytes:
+    def snapshot(
+        self, cursor: Cursor, state: Any, shared: dict[str, Any] | None = None, is_last: bool = False
+    ) -> bytes:
         """Return the message so far; for a client that has some of it, the rest."""
         if not isinstance(state, MessageState):
             raise OptionsError("this wire shows messages only; other streams have the wire 'patch'")

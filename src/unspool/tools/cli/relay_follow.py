@@ -9,7 +9,7 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import TYPE_CHECKING, Any, Final, cast, final
 from urllib.parse import quote, urlsplit
 
-from ..._errors import UnspoolError
+from ..._errors import PatchError, UnspoolError
 from ...llm import SSEDecoder
 from ...patch import apply
 from ...relay import Relay
@@ -29,6 +29,7 @@ SILENCE: Final = 45.0  # seconds: three comments of the server
 RETRY: Final = 1.0
 MOST_FAILURES: Final = 10
 OK: Final = 200
+NOTHING: Final = 204
 GONE: Final = 410
 PASSING: Final = frozenset({429, 500, 502, 503, 504})
 """Statuses after which the server may be asked again."""
@@ -43,7 +44,15 @@ class RefusedError(UnspoolError):
         self.status = status
 
     def _message(self) -> str:
-        return "the stream is gone" if self.status == GONE else f"the server answered with status {self.status}"
+        known = {NOTHING: "the stream has ended, and nothing follows this cursor", GONE: "the stream is gone"}
+        return known.get(self.status, f"the server answered with status {self.status}")
+
+
+class ForeignError(UnspoolError):
+    """The server sent something else than the stream of a relay."""
+
+    def _message(self) -> str:
+        return "the server does not send a stream of the relay"
 
 
 # ---- where the events come from ----
@@ -73,22 +82,29 @@ def from_relay(log: RedisLog, name: str, after: str | None, wait: float) -> Gene
 def from_server(url: str, after: str | None) -> Generator[SSEEvent]:
     """Yield the events of a stream that a server has. After a failure, connect again and go on after the last event."""
     failures = 0
-    while failures < MOST_FAILURES:
+    while True:
+        failures += 1  # a response counts as one until something new arrives
+        reason = "an empty answer"
         try:
-            for event in _response(url, after):
-                failures, after = 0, event.id
-                yield event
-                if event.event == "end":
-                    return
+            for events in _response(url, after):
+                reason = "nothing new"
+                if not events or events[-1].id != after:
+                    failures = 0
+                for event in events:
+                    after = event.id
+                    yield event
+                    if event.event == "end":
+                        return
         except (OSError, HTTPException) as error:
-            failures += 1
-            if failures == MOST_FAILURES:
-                what = (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
-                raise OSError(f"no answer, or one that broke off: {what}") from None
+            reason = (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
+            failures = max(failures, 1)
+        if failures == MOST_FAILURES:
+            raise OSError(f"the server does not send a stream: {reason}")
         time.sleep(RETRY)
 
 
-def _response(url: str, after: str | None) -> Iterator[SSEEvent]:
+def _response(url: str, after: str | None) -> Iterator[list[SSEEvent]]:
+    """Yield the events of each piece of one response; comments are an empty list."""
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -102,14 +118,16 @@ def _response(url: str, after: str | None) -> Iterator[SSEEvent]:
     path = (parts.path or "/") + (f"?{query}" if query else "")
     try:
         connection.request("GET", path, headers={"Accept": "text/event-stream"})
-        response = connection.getresponse()
-        if response.status in PASSING:
-            raise OSError(f"the server answered with status {response.status}")
-        if response.status != OK:
-            raise RefusedError(response.status)
-        decoder = SSEDecoder()
-        while block := response.read1(BLOCK):
-            yield from decoder.feed(block)
+        with connection.getresponse() as response:
+            if response.status in PASSING:
+                raise OSError(f"the server answered with status {response.status}")
+            if response.status != OK:
+                raise RefusedError(response.status)
+            if response.headers.get_content_type() != "text/event-stream":
+                raise ForeignError
+            decoder = SSEDecoder()
+            while block := response.read1(BLOCK):
+                yield list(decoder.feed(block))
     finally:
         connection.close()
 
@@ -121,11 +139,15 @@ def followed(events: Iterator[SSEEvent], *, as_json: bool) -> str:
     """Print the events, and return the status at the end; "lost" if there was none."""
     printed = _Lines() if as_json else _Text()
     for event in events:
-        data = json.loads(event.data)
-        printed.take(event.event, event.id or "", data)
-        if event.event == "end":
+        try:
+            data = json.loads(event.data)
+            printed.take(event.event, event.id or "", data)
+            status = str(data["status"]) if event.event == "end" else None
+        except (AttributeError, LookupError, TypeError, ValueError, RecursionError, PatchError):
+            raise ForeignError from None
+        if status is not None:
             printed.close()
-            return str(data["status"])
+            return status
     printed.close()
     return "lost"
 

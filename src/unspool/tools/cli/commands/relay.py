@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from ...._errors import OptionsError, UnspoolError
+from ...._errors import OptionsError
 from ....llm._sources import read_chunk
 from ...viewer.timeline import EMPTY
 from ..arrivals import STANDARD_INPUT, Clock, Input, ticking
@@ -64,7 +64,10 @@ def publish(
     Without Redis, the stream lives in this process, and followers read it from a local address.
     """
     source = Input(file, kind, format)
-    with guarded(source.name):
+    with guarded(source.name), _explained():
+        from ....relay._log import check_name
+
+        check_name(name)
         if redis is None:
             _need("starlette", "uvicorn")
             _run(_serve(name, source, speed, port, keep))
@@ -90,15 +93,16 @@ def follow(
 
     The exit status is 0 if the stream ends as "done".
     """
-    with guarded(name):
+    is_address = name.startswith(("http://", "https://"))
+    with guarded(name if is_address else ""), _explained():
         from ..relay_follow import followed, from_relay, from_server
 
-        if name.startswith(("http://", "https://")):
+        if is_address:
             events = from_server(name, after)
         else:
             _need("redis")
             events = from_relay(_log_at(_url(redis)), name, after, wait)
-        with _answering(), closing(events):
+        with closing(events):
             status = followed(events, as_json=as_json)
         if status != "done":
             complain(f"the stream ended: {status}")
@@ -108,7 +112,7 @@ def follow(
 @relay.command(short_help="Show the state of a stream.")
 def status(name: Name, redis: Redis = None) -> None:
     """Print the state of a stream as a JSON line: its status, its cursor, its writer, and whether that is alive."""
-    with guarded(name):
+    with guarded(), _explained():
 
         async def show(relay: Relay) -> None:
             found = await relay.status(name)
@@ -134,7 +138,7 @@ def cancel(
     now: Annotated[bool, typer.Option("--now", help="Do not wait for the writer.")] = False,
 ) -> None:
     """Ask the writer of a stream to stop. Without a writer, the stream ends at once."""
-    with guarded(name):
+    with guarded(), _explained():
         _run(_with_relay(_url(redis), lambda relay: relay.cancel(name, reason, now=now)))
 
 
@@ -232,17 +236,6 @@ async def _serve(name: str, source: Input, speed: float, port: int, keep: float)
 # ---- helpers ----
 
 
-@contextmanager
-def _answering() -> Generator[None]:
-    """Say why Redis does not answer: the error of the library leaves that to its cause, which no command shows."""
-    from ....relay import LogError
-
-    try:
-        yield
-    except LogError as error:
-        raise OSError(f"{error.name}: Redis does not answer: {error.__cause__ or 'it took too long'}") from None
-
-
 async def _with_relay(url: str, act: Callable[[Relay], Awaitable[None]]) -> None:
     from ....relay import Relay
 
@@ -257,7 +250,7 @@ def _log_at(url: str) -> RedisLog:
     try:
         return RedisLog.from_url(url)
     except OptionsError as error:
-        raise UsageError(f"--redis {url}: {error}") from None
+        raise UsageError(f"--redis: {error}") from None  # without the URL, which may hold a password
 
 
 def _url(redis: str | None) -> str:
@@ -274,10 +267,15 @@ def _need(*names: str) -> None:
 
 
 def _run(work: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(work)
+
+
+@contextmanager
+def _explained() -> Generator[None]:
+    """Say why a log did not answer: the message of `LogError` is for programs, which have its cause."""
+    from ....relay import LogError
+
     try:
-        with _answering():
-            asyncio.run(work)
-    except ValueError as error:  # redis-py raises it for an invalid URL
-        if isinstance(error, UnspoolError):
-            raise
-        raise UsageError(f"--redis: {error}") from None
+        yield
+    except LogError as error:
+        raise OSError(f"--redis: {error.__cause__ or error}") from None

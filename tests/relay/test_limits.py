@@ -1,0 +1,212 @@
+"""The limits of the relay, and pieces that cannot be sent: an error at once, and a stream that ends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from tests.relay.test_sse import app_of, document_of
+from tests.support.asgi import asked
+from tests.support.relays import PATIENCE, chunks, collect, relays, words
+from unspool import Options, StateError
+from unspool.relay import Document, End, EndedError, FullError, JSONText, MemoryLog, Messages, Relay
+
+MakeLog = Any
+
+
+@pytest.mark.parametrize("is_last", [False, True])
+def test_an_entry_that_is_too_large_ends_the_stream(make_log: MakeLog, is_last: bool) -> None:
+    """Also if the block ends before it is written: nobody waits for a writer that has failed."""
+
+    async def write(relay: Relay) -> None:
+        async with relay.publish("s", JSONText(), linger=3600) as out:
+            await out.send('["')
+            await out.flush()
+            await out.send("x" * 5000)
+            if not is_last:
+                await out.flush()
+
+    async def run() -> None:
+        async with relays(make_log, max_entry=2000) as (relay,):
+            with pytest.raises(FullError, match="max_entry=2000"):
+                await write(relay)
+            seen = await collect(relay.follow("s"))
+            assert (seen.status, seen.steps[-1].detail) == ("error", {"error": "FullError"})
+            assert seen.state.value == [""]
+
+    asyncio.run(run())
+
+
+def test_the_limits_of_the_memory() -> None:
+    """Streams, bytes of one, bytes of all: `FullError` names the limit, and the stream can still end."""
+
+    async def write(relay: Relay, name: str) -> None:
+        async with relay.publish(name, Document()) as out:
+            await out.send([{"op": "add", "path": "", "value": ""}])
+            for _ in range(100):
+                await out.send([{"op": "append", "path": "", "value": "x" * 100}])
+                await out.flush()
+
+    async def run() -> None:
+        log = MemoryLog(max_streams=2, max_stream=3000, max_total=4000)
+        relay = Relay(log, linger=0)
+        await relay.create("a")
+        await relay.create("b")
+        with pytest.raises(FullError, match="max_streams=2"):
+            await relay.create("c")
+        for name, limit in (("a", "max_stream=3000"), ("b", "max_total=4000")):
+            with pytest.raises(FullError, match=limit):
+                await write(relay, name)
+            assert (await relay.status(name)).status == "error"
+        await relay.drop("a")
+        await relay.drop("b")
+        assert (len(log), log.size) == (0, 0)
+        await relay.aclose()
+
+    asyncio.run(run())
+
+
+def test_the_limits_of_a_process() -> None:
+    """Followers of one stream, and followed streams; who leaves makes room."""
+
+    async def run() -> None:
+        relay = Relay(max_followers=2, max_hubs=1, hub_idle=0)
+        for name in "ab":
+            await relay.create(name)
+        first, second = relay.follow("a"), relay.follow("a")
+        with pytest.raises(FullError, match="max_followers=2"):
+            relay.follow("a")
+        with pytest.raises(FullError, match="max_hubs=1"):
+            relay.follow("b")
+        await first.aclose()
+        assert (await anext(relay.follow("a"))).cursor.offset == 1
+        await second.aclose()
+        await relay.aclose()
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    ("fold", "piece", "error"),
+    [
+        (JSONText(), 5, TypeError),
+        (Document(), 5, ValueError),
+        (Document(), [{"op": "no"}], ValueError),
+        (Document(), [{"op": "add", "path": "", "value": float("nan")}], ValueError),
+        (Document(), [{"op": "add", "path": "", "value": {1, 2}}], TypeError),
+    ],
+)
+def test_a_piece_that_cannot_be_sent(fold: Any, piece: Any, error: type[Exception]) -> None:
+    """The block raises the error, and the stream ends with its name."""
+
+    async def run() -> None:
+        async with relays(MemoryLog) as (relay,):
+            with pytest.raises(error) as raised:
+                async with relay.publish("s", fold) as out:
+                    await out.send(piece)
+            seen = await collect(relay.follow("s"))
+            assert (seen.status, seen.steps[-1].detail) == ("error", {"error": type(raised.value).__name__})
+
+    asyncio.run(run())
+
+
+def test_a_publisher_is_open_in_its_block_only(make_log: MakeLog) -> None:
+    """Before and after it, nothing is taken; a finished stream is not begun again."""
+
+    async def run() -> None:
+        async with relays(make_log) as (relay,):
+            out = relay.publish("s")
+            for _ in range(2):
+                with pytest.raises(StateError):
+                    await out.send(chunks(1)[0])
+                with pytest.raises(StateError):
+                    await out.flush()
+                if out.cursor.offset == 0:
+                    async with out:
+                        await out.send(chunks(1)[-1])
+            with pytest.raises(EndedError):
+                await out.__aenter__()
+
+    asyncio.run(run())
+
+
+def test_a_writer_in_another_thread() -> None:
+    """The log in memory belongs to the process: its followers may have an event loop of their own."""
+
+    async def write(relay: Relay) -> None:
+        async with relay.publish("s") as out:
+            for chunk in chunks(50):
+                await out.send(chunk)
+                await out.flush()
+
+    async def run() -> None:
+        async with relays(MemoryLog) as (relay,):
+            await relay.create("s")
+            thread = threading.Thread(target=lambda: asyncio.run(write(relay)))
+            thread.start()
+            seen = await collect(relay.follow("s", wait=PATIENCE))
+            await asyncio.to_thread(thread.join)
+            assert (seen.state.content, seen.status, seen.snapshots) == (words(50), "done", ["start"])
+
+    asyncio.run(run())
+
+
+class Trip(BaseModel):
+    """A value that a follower gets half-filled."""
+
+    title: str
+    days: list[int]
+
+
+def test_followers_get_values_of_their_type(make_log: MakeLog) -> None:
+    """Typed partial values at every follower that names the type, plain ones at the others."""
+
+    async def run() -> None:
+        fold = JSONText(Trip)
+        async with relays(make_log, 2) as (writing, reading):
+            await writing.create("s", fold)
+            typed, plain = reading.follow("s", fold), reading.follow("s")
+            async with writing.publish("s", fold) as out:
+                await out.send('{"title": "Fi')
+                await out.flush()
+                for follower in (typed, plain):
+                    async for news in follower:
+                        if news.cursor == out.cursor:
+                            break
+                    value: Any = news.state.value
+                    assert (value["title"] if follower is plain else value.title) == "Fi"
+                await out.send('ji", "days": [1, 2]}')
+            *_, last = [news async for news in typed]
+            assert isinstance(last, End)
+            assert last.state.value == Trip(title="Fiji", days=[1, 2])
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("fold", [JSONText(options=Options(floats="decimal")), None])
+def test_decimals_reach_a_page_as_numbers(fold: Any) -> None:
+    """JSON has one kind of number; a browser reads it as it reads all others."""
+    text = '{"a": 1.25, "b": 1e400}'
+    call = {"index": 0, "id": "x", "type": "function", "function": {"name": "f", "arguments": text}}
+    message = {"id": "c", "model": "m", "choices": [{"index": 0, "delta": {"tool_calls": [call]}}]}
+
+    async def run() -> None:
+        chosen = fold or Messages(options=Options(floats="decimal"))
+        async with relays(MemoryLog) as (relay,), relay.publish("s", chosen) as out:
+            await out.send(message if fold is None else text)
+            await out.flush()
+            found = out.state.value if fold else out.state.tool_calls[0].value
+            assert found == {"a": Decimal("1.25"), "b": Decimal("1e400")}
+            async with asked(app_of(relay), "/streams/s") as response:
+                document = document_of([await response.event()])
+        value = document if fold else document["parts"][0]["value"]
+        assert value == {"a": 1.25, "b": "1E+400"}
+        json.dumps(value, allow_nan=False)
+
+    asyncio.run(run())
