@@ -33,6 +33,7 @@ from unspool import (
     patch,
     select,
 )
+from unspool._grammar.reader import EXPECTED, MODE_WORDS
 from unspool.llm import Fault, MessageError
 from unspool.llm._wire import StreamError
 from unspool.typed import InvalidError, iter_partial
@@ -194,6 +195,14 @@ def test_modes_and_ids() -> None:
     assert parse_chunk(create_state(Options(on_error="skip")), "[x").mode == "skip"
     assert parse_chunk(create_state(), "]").mode == "failed"
     assert parse_chunk(create_state(Options(trailing="ignore")), "{}").mode == "ignore"
+    assert parse_chunk(create_state(Options(multiple="lines")), "{}").mode == "end"
+
+
+def test_every_mode_of_the_reader_has_its_word() -> None:
+    """No state is without a word, and the words are those of docs/state.md."""
+    assert set(MODE_WORDS) == set(EXPECTED)
+    words = "value value_or_close key key_or_close colon after_item after_member between end string key_string literal"
+    assert set(MODE_WORDS.values()) == {*words.split(), "number", "skip", "ignore", "failed"}
 
 
 # Dumps that could not have been

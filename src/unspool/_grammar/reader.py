@@ -195,6 +195,7 @@ MODE_WORDS: Final[dict[int, Mode]] = {
     AFTER_MEMBER: "after_member",
     BETWEEN: "between",
     END: "end",
+    LINE_END: "end",
     AFTER_WRONG: "skip",
     KEY_OR_VALUE: "skip",
     AFTER_EITHER: "skip",
@@ -1258,10 +1259,13 @@ class Reader:
         mode = self.mode
         next_id = self._next_id
         last_id = -1
-        # Each token of the tree is somewhere in the text, unless a repair put it in.
+        # Each token of the tree is somewhere in the text, unless a repair put it in. Where errors are skipped, one
+        # bracket or the end of a line can close many containers.
         room = UNLIMITED if self.dialect.repairs else self.offset
+        are_brackets_shared = self.dialect.skips_errors
         for kind, *rest in tree:
-            room -= least_length(kind, rest)
+            if kind != "]" or not are_brackets_shared:
+                room -= least_length(kind, rest)
             check(room >= 0 or self.dialect.repairs, "more tokens than the text has room for")
             if kind == "]":
                 check(self._frame is not None and not rest, "unbalanced tree")
