@@ -33,6 +33,7 @@ from unspool import (
     patch,
     select,
 )
+from unspool._grammar.reader import EXPECTED, MODE_WORDS
 from unspool.llm import Fault, MessageError
 from unspool.llm._wire import StreamError
 from unspool.typed import InvalidError, iter_partial
@@ -194,6 +195,14 @@ def test_modes_and_ids() -> None:
     assert parse_chunk(create_state(Options(on_error="skip")), "[x").mode == "skip"
     assert parse_chunk(create_state(), "]").mode == "failed"
     assert parse_chunk(create_state(Options(trailing="ignore")), "{}").mode == "ignore"
+    assert parse_chunk(create_state(Options(multiple="lines")), "{}").mode == "end"
+
+
+def test_every_mode_of_the_reader_has_its_word() -> None:
+    """No state is without a word, and the words are those of docs/state.md."""
+    assert set(MODE_WORDS) == set(EXPECTED)
+    words = "value value_or_close key key_or_close colon after_item after_member between end string key_string literal"
+    assert set(MODE_WORDS.values()) == {*words.split(), "number", "skip", "ignore", "failed"}
 
 
 # Dumps that could not have been
@@ -203,6 +212,7 @@ def changed(fed: str, options: Options | None = None, **changes: Any) -> dict[st
     return {**parse_chunk(create_state(options), fed).dump(), **changes}
 
 
+SKIPPED = Options(on_error="skip")
 IMPOSSIBLE = {
     "a number in flight behind a closed root": changed("[1]", mode="INTEGER", text="1"),
     "a literal in flight behind a closed root": changed("[1]", mode="LITERAL", text="t"),
@@ -231,6 +241,32 @@ IMPOSSIBLE = {
         repair=changed("['a' ", Options(repair="guess"))["repair"] | {"log": [["single_quotes", 1, 9, 2, 1, [0]]]},
     ),
     "a wrong bracket where errors are not skipped": changed("[1", mode="AFTER_WRONG", text="", key=None),
+    "a wrong bracket that closed nothing": changed('["a" x', SKIPPED, mode="AFTER_WRONG"),
+    "a tree and a string longer than the text": changed('["ab', position=[3, 1, 4]),
+    "a tree and a key longer than the text": changed('{"a": 1, "b', position=[7, 1, 8]),
+    "a member without its colon": changed('{"a": ', position=[4, 1, 5]),
+    "half a pair longer than the text": changed('{"\ud83d', position=[2, 1, 3]),
+    "a number longer than the text, without a repair": changed("1", Options(truncated="close"), position=[0, 1, 1]),
+    "ids that no value had": changed("[1, 2, 3", next_id=5),
+    "more documents than values": changed("1 2 ", Options(multiple=True), roots=3),
+    "skipping without an error": changed("[x", SKIPPED, errors=[]),
+    "text behind an error": changed("[1,", errors=[["unexpected_character", 1, 1, 2, [0], ""]]),
+    "text behind a limit": changed("[x", SKIPPED, errors=[["max_depth", 1, 1, 2, [0], ""]]),
+    "text behind the last error": changed("[x", position=[2, 1, 3]),
+    "errors out of order": changed("[x, y", SKIPPED)
+    | {"errors": [["unexpected_character", 4, 1, 5, [0], ""], ["unexpected_character", 1, 1, 2, [0], ""]]},
+    "more errors than are skipped": changed("[x, y", SKIPPED)
+    | {"options": Options(on_error="skip", max_errors=1).as_dict()},
+    "a failed parser with a text": changed('["a\n', text="a"),
+    "a first item behind a comma": changed("[1,", mode="VALUE_OR_CLOSE"),
+    "a comma without an item": changed("[ ", mode="AFTER_ITEM"),
+    "an open string behind the root": changed(
+        '"a" ', mode="FAILED", string=[1, None, ""], next_id=2, errors=[["control_character", 4, 1, 5, [], ""]]
+    ),
+    "a repairer that holds more than the extractor found": {
+        **(dump := parse_chunk(create_state(Options(repair="guess"), extract=True), "{'a': ").dump()),
+        "repair": {**dump["repair"], "held": "xyz"},
+    },
 }
 
 
@@ -286,7 +322,6 @@ def test_every_encoder_takes_a_dump(text: str, options: Options | None, extract:
                 ParserState.load({**dump, part: {**dump[part], "held": held}})
 
 
-SKIPPED = Options(on_error="skip")
 WRONG_TEXT = '\n[{"a": [1}, "b\ud83d'
 
 

@@ -9,7 +9,7 @@ same for typed values, which read the tree of nodes once per fragment.
 from __future__ import annotations
 
 from ._errors import Code, OptionsError, StateError
-from ._grammar.reader import STRING, Dialect, Reader
+from ._grammar.reader import SKIP_LINE, STRING, Dialect, Reader
 from ._grammar.sink import EventList
 from ._native import TYPE_CHECKING, expect, final, mypyc_attr
 from ._options import chosen_options
@@ -223,7 +223,8 @@ class Intake:
         self.feed("".join(texts), sink)
         self.rest = b"" if reader.is_over else rest
         is_ascii_only = self.extractor is None and self.repairer is None and not reader.takes_any_text
-        if len(self.rest) > 0 and is_ascii_only and not reader.dialect.skips_errors:
+        is_read = reader.mode != SKIP_LINE  # the rest of the line is not ignored
+        if len(self.rest) > 0 and is_ascii_only and is_read and not reader.dialect.skips_errors:
             self._break_off(sink)  # an error whatever the rest of the character is
 
     def _break_off(self, sink: Sink) -> None:

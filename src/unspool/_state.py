@@ -16,7 +16,7 @@ exception.
 # Compiled with mypyc.
 from __future__ import annotations
 
-from ._dumps import check, check_position, natural
+from ._dumps import check, check_position, natural, raw_text
 from ._dumps import text as checked_text
 from ._errors import Code, OptionsError, Position, StateError, UnspoolError
 from ._grammar.reader import MODE_WORDS, Dialect, Reader, make_error
@@ -343,17 +343,20 @@ def _load(dump: object, cap: Options | None) -> ParserState:
             intake.repairer.stops_at_root = True
         intake.is_plain = False
         ahead = data["extract"]["offset"] - natural(data["position"][0])  # a repairer may hold text back
-        check(ahead == 0 or (ahead > 0 and intake.repairer is not None), "the extractor is at another place")
+        is_right = ahead == 0 if data["repair"] is None else ahead >= len(raw_text(data["repair"]["held"]))
+        check(is_right, "the extractor is at another place")
         check(
             intake.extractor.multiple is reader.dialect.multiple and not reader.dialect.lines,
             "the extractor does not fit the options",
         )
     check((intake.repairer is None) == (data["repair"] is None), "the repairer does not fit the options")
     fold = TreeFold()
+    before = 0
     for code_name, offset, line, column, steps, expected in data["errors"]:
         position = Position(natural(offset), natural(line), natural(column))
         check_position(offset, line, column)
-        check(offset <= natural(data["position"][0]), "an error beyond the text")
+        check(before <= offset <= natural(data["position"][0]), "an error beyond the text")
+        before = offset
         check(all(isinstance(step, str) or natural(step) >= 0 for step in steps), "impossible path")
         code = Code(code_name)
         is_python_limit = code == Code.MAX_NUMBER and checked_text(expected) != ""
@@ -362,11 +365,25 @@ def _load(dump: object, cap: Options | None) -> ParserState:
         reader.error_count += 1
         fold.error(error, -1, False)
     reader.load(data, fold)
+    _check_errors(fold.errors, reader)
     fold.finished = None  # they belong to a fragment, and a loaded state has none
     if intake.repairer is not None:
         intake.repairer.load(data["repair"])
-    check(not reader.is_failed or reader.error is not None, "a failed parser without an error")
     intake.rest = bytes.fromhex(data["rest"])
     intake.is_plain = intake.is_plain and not intake.rest
     check(decode(intake.rest) == ("", intake.rest, False), "bytes that cannot begin a character")
     return ParserState(intake, fold, None, None, None)
+
+
+def _check_errors(errors: tuple[JSONSyntaxError, ...], reader: Reader) -> None:
+    """Check that the last error, and only the last one, ended the reading of a failed reader."""
+    skipped = errors
+    if reader.is_failed:
+        check(len(errors) > 0, "a failed parser without an error")
+        last = errors[-1]
+        is_here = (last.offset, last.line, last.column) == (reader.offset, reader.line, reader.column)
+        check(is_here, "a failed parser behind its error")
+        skipped = errors[:-1]
+    for error in skipped:
+        check(not reader.dialect.stops_at(error.code), "text behind the last error")
+    check(len(skipped) <= reader.dialect.max_errors, "more errors than the limit")

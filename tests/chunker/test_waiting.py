@@ -323,6 +323,15 @@ def test_what_a_chunker_says_of_itself() -> None:
         "SnapshotChunker(open at $.list, step=2, "
         "waiting: 1 at the end of $.list (may be filled, or not their turn), 's' (empty))"
     )
+    whole = SnapshotChunker(empty="wait")
+    whole.process({"s": ""})
+    assert repr(whole) == "SnapshotChunker(nothing open, step=1, the whole document waits: it is empty)"
+    whole.reset()
+    whole.process(12)
+    assert (
+        repr(whole) == "SnapshotChunker(nothing open, step=1, the whole document waits: a number may get more digits)"
+    )
+
     patient = SnapshotChunker(patience=2)
     patient.process({"a": "x"})
     patient.process({"a": "x", "b": "y", "c": 1})

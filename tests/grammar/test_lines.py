@@ -122,6 +122,19 @@ def test_one_value_per_line() -> None:
     assert ParserState.load(state.dump()).dump() == state.dump()
 
 
+def test_bytes_that_are_ignored_may_be_cut_anywhere() -> None:
+    """A character that is cut in the ignored rest of a line is one character, however it is cut."""
+    data = '1 \u00e9\n2 "\u20ac\U0001f600" \n[3]\u00e9\n'.encode()
+    start = create_state(Options(multiple="lines", trailing="ignore"))
+    whole = parse_chunk(start, data)
+    assert whole.index == len(data.decode())
+    state = start
+    for end in range(len(data)):
+        state = parse_chunk(state, data[end : end + 1])
+        assert parse_chunk(state, data[end + 1 :]).dump() == whole.dump()
+    assert state.dump() == whole.dump()
+
+
 def test_lines_while_they_grow() -> None:
     """The value of an open line grows; a line that was cut off loses its last string, and the next one begins."""
     values = list(iter_values(['{"a": "x', 'y"}\n{"a": [1, "z', "\n", "[", "2]"], SKIPPING))

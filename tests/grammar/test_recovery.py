@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 from tests.support import corpus, strategies
 from tests.support.observe import Fold, Observation, observe
 from tests.support.oracle import MISSING, same
-from unspool import Code, FragmentParser, Kind, LimitError, Options
+from unspool import (
+    Code,
+    FragmentParser,
+    Kind,
+    LimitError,
+    Options,
+    ParserState,
+    create_state,
+    finalize,
+    parse_chunk,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -83,6 +93,10 @@ REMAINS: list[tuple[str, Any, list[Code]]] = [
     ('{"a": [[1}]}', {"a": [[1]]}, [UNEXPECTED]),
     ('{"a": [[1}, "\\u0062" : 2}', {"a": [[1]], "b": 2}, [UNEXPECTED]),
     ('{"a": [1}}', {"a": [1]}, [UNEXPECTED]),
+    # two brackets close more containers than the text has brackets for
+    ('{"a": [[[[[[[[1}, "b": 2}', {"a": [[[[[[[[1]]]]]]]], "b": 2}, [UNEXPECTED]),
+    ('{"":[[[[[[}}', {"": [[[[[[]]]]]]}, [UNEXPECTED]),
+    ('[{"":{"":{"":{"":]]', [{"": {"": {"": {}}}}], [UNEXPECTED]),
     ('[{"a": [1}]', [{"a": [1]}], [UNEXPECTED]),
     ('[{"a": ], 2]', [{}, 2], [UNEXPECTED]),
     ('[{"a" ], 2]', [{}, 2], [UNEXPECTED]),
@@ -135,6 +149,26 @@ def test_what_remains(text: str, value: Any, codes: list[Code]) -> None:
         seen = skip(fragments)
         assert same(seen.value, value)
         assert [error.code for error in seen.errors] == codes
+
+
+IN_DIALECTS: list[tuple[str, dict[str, Any]]] = [
+    *[(text, {}) for text, _, _ in REMAINS],
+    *[("".join([text, "\n", text]), {"multiple": True}) for text, _, _ in REMAINS],
+    *[("".join([text, "\n", text]), {"multiple": "lines"}) for text, _, _ in REMAINS],
+]
+
+
+@pytest.mark.parametrize(("text", "options"), IN_DIALECTS, ids=lambda case: ascii(case)[:40])
+def test_dumps_load_at_every_character(text: str, options: dict[str, Any]) -> None:
+    """Wherever a broken text is cut, a dump loads, and the loaded state goes on and ends as the other one."""
+    state = create_state(Options(on_error="skip", **options))
+    whole = finalize(parse_chunk(state, text))
+    for end in range(len(text) + 1):
+        assert ParserState.load(state.dump()).dump() == state.dump()
+        assert ParserState.load(finalize(state).dump()).dump() == finalize(state).dump()
+        last = finalize(parse_chunk(ParserState.load(state.dump()), text[end:]))
+        assert (last.errors, last.root, last.dump()) == (whole.errors, whole.root, whole.dump())
+        state = parse_chunk(state, text[end : end + 1])
 
 
 @pytest.mark.parametrize(

@@ -16,15 +16,18 @@ from unittest import mock
 import pytest
 import typer
 
+from tests.support.inputs import timeline_of
 from unspool import Options
 from unspool.patch import apply
 from unspool.tools.cli.commands.check import check
+from unspool.tools.cli.commands.profile import _json_lines as profile_lines
 from unspool.tools.cli.commands.steps import events, patch, values
 from unspool.tools.cli.lines import EventLines, PatchLines
 from unspool.tools.studio.requests import Query, SessionOptions
 from unspool.tools.studio.sessions import NoRoomError, Session, Sessions
 from unspool.tools.studio.settings import Settings
 from unspool.tools.viewer.timeline import FIRST_ROOM, PATCH_ROOM
+from unspool.tools.viewer.waterfall import compare, layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,8 +60,28 @@ NASTY = {
 )
 def test_commands_hold_a_multiple_of_their_input(command: Callable[..., None], name: str, tmp_path: Path) -> None:
     """The output of `events` may be a thousand times as large as the input; it is written line by line."""
-    file = tmp_path / "input.json"
-    file.write_text(NASTY[name])
+    check_command(command, NASTY[name], tmp_path)
+
+
+def test_a_waterfall_does_not_keep_paths_as_text() -> None:
+    """Each field has a path, and here the path is hundreds of times as long as the field."""
+    members = ",".join([f'"{number}":{number}' for number in range(2000)])
+    timeline = timeline_of(('{"' + "k" * 4000 + '":{' + members + "}}").encode(), cut=1000)
+    tracemalloc.start()
+    try:
+        waterfall = layout(timeline, max_bars=10_000)
+        assert sum([line["path"] == f"$.{'k' * 4000}" for line in profile_lines([waterfall])]) == 1
+        assert compare(waterfall, waterfall)[-1].path == f'$.{"k" * 4000}["1999"]'
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(waterfall.bars) == 2002
+    assert peak < 2 * 1024 * 1024
+
+
+def check_command(command: Callable[..., None], text: str, folder: Path) -> None:
+    file = folder / "input.json"
+    file.write_text(text)
     with (
         Path(os.devnull).open("w") as nowhere,
         mock.patch.multiple(sys, stdout=nowhere, stderr=nowhere),
@@ -70,7 +93,7 @@ def test_commands_hold_a_multiple_of_their_input(command: Callable[..., None], n
         finally:
             peak = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
-    assert peak < CONSTANT + MULTIPLE * len(NASTY[name])
+    assert peak < CONSTANT + MULTIPLE * len(text)
 
 
 def test_lines_of_events_are_made_one_by_one() -> None:

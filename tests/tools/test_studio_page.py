@@ -53,6 +53,7 @@ def test_the_first_page_offers_samples(new_page: Callable[..., Page]) -> None:
     page = new_page()
     assert page.is_visible("#welcome")
     assert page.evaluate("document.querySelector('#play').disabled")
+    page.wait("document.querySelector('#samples button') !== null")
     offered = page.texts("#samples button")
     page.opening(lambda: page.click("#samples button:first-child"))
     assert page.text("#title") in offered[0]

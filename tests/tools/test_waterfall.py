@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from tests.support import strategies
 from tests.support.inputs import timeline_of
+from unspool import Path as DocumentPath
 from unspool.tools.cli.commands.profile import comparison_lines, waterfall_lines
 from unspool.tools.viewer import tracks
 from unspool.tools.viewer.drawings import Report, draw, draw_inside, page
@@ -48,7 +49,7 @@ def timeline_for(value: object, cut: int = 5, kind: InputKind | None = InputKind
 
 def one_bar(label: str = "a", **given: Any) -> Bar:
     parts: dict[str, Any] = {
-        "label": label, "depth": 0, "kind": "string", "track": "json", "path": f"$.{label}", "first": 2.0,
+        "name": label, "depth": 0, "kind": "string", "track": "json", "place": DocumentPath.of(label), "first": 2.0,
         "complete": 6.0, "size": 10, "share": 0.5, "folded": 0, "first_step": 1, "complete_step": 3,
     }  # fmt: skip
     return Bar(**{**parts, **given})
@@ -518,7 +519,7 @@ def test_naughty_strings_of_others(shared_data: Path) -> None:
     for file in files:
         lines += file.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     assert lines
-    bars = [one_bar(line[:200], path=line[:200]) for line in lines[:600]]
+    bars = [one_bar(line[:200]) for line in lines[:600]]
     waterfall = drawn(*bars)
     ET.fromstring(draw(waterfall, "t"))
     tags = read_page(page(Report("t", waterfall, ())))

@@ -20,7 +20,7 @@ from .._path import ROOT, Path
 from .notices import Conflict, Stall
 from .policy import BLANK, NOT_CALLED, Open, Plan, Rules
 from .reading import ANY_READER, SnapshotReader
-from .values import is_growable, same, text_of, writable
+from .values import Number, is_growable, is_zero, same, text_of, writable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -393,9 +393,11 @@ class SnapshotChunker:
         if self._is_complete:
             return f"SnapshotChunker(complete, step={self._step})"
         if not self._spine:
-            held = (
-                "" if self._step == 0 or not self._plan(0).holds_root() else ", the whole document waits: it is empty"
-            )
+            held = ""
+            if self._step > 0 and self._plan(0).holds_root():
+                is_number = isinstance(self._root, Number) and not is_zero(self._root.text)
+                why = "a number may get more digits" if is_number else "it is empty"
+                held = f", the whole document waits: {why}"
             return f"SnapshotChunker(nothing open, step={self._step}{held})"
         shown = f"open at {shown_path(self._spine[-1].path)}, step={self._step}"
         waits: list[str] = []

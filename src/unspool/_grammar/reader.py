@@ -195,6 +195,7 @@ MODE_WORDS: Final[dict[int, Mode]] = {
     AFTER_MEMBER: "after_member",
     BETWEEN: "between",
     END: "end",
+    LINE_END: "end",
     AFTER_WRONG: "skip",
     KEY_OR_VALUE: "skip",
     AFTER_EITHER: "skip",
@@ -290,6 +291,10 @@ class Dialect:
         self.after_root: i64 = IGNORE if ignores else END
         if self.multiple:
             self.after_root = BETWEEN if not self.lines else SKIP_LINE if ignores else LINE_END
+
+    def stops_at(self, code: Code) -> bool:
+        """Return whether an error with this code ends the reading wherever it is."""
+        return not self.skips_errors or code in LIMIT_CODES or (code == Code.INCOMPLETE and not self.lines)
 
 
 def _limit(limit: int | None) -> int:
@@ -1073,8 +1078,7 @@ class Reader:
         self.offset = offset
         self._carry = ""
         self._nested = 0
-        ends_text = code == Code.INCOMPLETE and not self.dialect.lines
-        if not self.dialect.skips_errors or code in LIMIT_CODES or ends_text:
+        if self.dialect.stops_at(code):
             self.mode = FAILED
         elif mode == END:
             self.mode = IGNORE
@@ -1223,7 +1227,7 @@ class Reader:
         self._line_start = offset - column + 1
         self._next_id = natural(data["next_id"])
         roots = natural(data["roots"])
-        check(self._next_id <= offset and roots <= offset, "impossible ids")
+        check(roots <= self._next_id <= offset, "impossible ids")
 
         kinds = [entry[0] for entry in data["tree"]]
         is_closed = len(kinds) > 0 and kinds.count("{") + kinds.count("[") == kinds.count("]")
@@ -1234,21 +1238,27 @@ class Reader:
         self._nested = natural(data["nested"])
         mode = self.mode
         check(self._nested == 0 or (mode in SKIPPING and self._nested <= offset), "impossible nesting")
+        self._check_room(data, roots - is_closed)
 
         frame = self._frame
         has_closed = is_closed and data["string"] is None
+        has_errors = self.error is not None
+        may_be_first = has_errors or self.dialect.repairs
         is_wrong = (
             (mode in IN_ARRAY and (frame is None or frame.is_object))
             or (mode in IN_OBJECT and (frame is None or not frame.is_object))
             or (mode in AT_ROOT and frame is not None)
+            or (mode in (VALUE_OR_CLOSE, KEY_OR_CLOSE) and self._count > 0 and not self.dialect.trailing_commas)
+            or (mode in (AFTER_ITEM, AFTER_MEMBER, KEY) and self._count == 0 and not may_be_first)
             or (mode in (SKIP, SKIP_STRING, SKIP_ESCAPE) and frame is None)
-            or (mode in SKIPPING and options.on_error != "skip" and mode != self.dialect.after_root)
-            or (mode in UNSETTLED and options.on_error != "skip")
+            or (mode in SKIPPING and not has_errors and mode != self.dialect.after_root)
+            or (mode in UNSETTLED and (not has_errors or kinds[-1:] != ["]"]))
             or (mode in UNSETTLED and (frame is None or not (frame.is_mixed or mode == AFTER_WRONG)))
             or (mode in (BETWEEN, SKIP_LINE) and not options.multiple)
             or (mode in (END, LINE_END) and (not has_closed or mode != self.dialect.after_root))
             or (mode == IGNORE and (not has_closed or self.dialect.lines))
             or (mode == VALUE and frame is None and (options.multiple or has_closed))
+            or (data["string"] is not None and frame is None and is_closed and not options.multiple)
             or (mode >= STRING and mode not in AFTER_ROOT and frame is None and is_closed and not options.multiple)
         )
         check(not is_wrong, "the mode does not fit the tree")
@@ -1258,11 +1268,7 @@ class Reader:
         mode = self.mode
         next_id = self._next_id
         last_id = -1
-        # Each token of the tree is somewhere in the text, unless a repair put it in.
-        room = UNLIMITED if self.dialect.repairs else self.offset
         for kind, *rest in tree:
-            room -= least_length(kind, rest)
-            check(room >= 0 or self.dialect.repairs, "more tokens than the text has room for")
             if kind == "]":
                 check(self._frame is not None and not rest, "unbalanced tree")
                 self._close(0, sink)
@@ -1289,6 +1295,31 @@ class Reader:
             self._count += 1
         self.mode = mode
         self._next_id = next_id
+
+    def _check_room(self, data: dict[str, Any], earlier: int) -> None:
+        """Check that the text is long enough for its tokens, and has a value for each id.
+
+        Each token is in the text, unless a repair put it in. The values without a node are those of `earlier`
+        documents, and those that an error dropped.
+        """
+        mode = self.mode
+        tree, string, key = data["tree"], data["string"], data["key"]
+        nodes = len([entry for entry in tree if entry[0] != "]"]) + (0 if string is None else 1)
+        lost: i64 = self._next_id - nodes
+        check(earlier <= lost and (self.dialect.multiple or lost <= self.error_count), "impossible ids")
+        if self.dialect.repairs:
+            return
+        is_shared = self.dialect.skips_errors  # one bracket, or the end of a line, can close many containers
+        room = self.offset - sum([least_length(kind, rest) for kind, *rest in tree if kind != "]" or not is_shared])
+        if string is not None:
+            room -= least_length("s", string) - 1  # it has no closing quote yet
+        else:
+            room -= len(data["text"])
+            if key is not None:
+                room -= len(key) + (2 if mode == COLON else 3)
+            if mode == KEY_STRING or mode == KEY_OR_STRING:
+                room -= 1
+        check(lost + len(self._carry) <= room, "more tokens than the text has room for")
 
     def _load_key(self, key: object) -> None:
         """The next value of the innermost container belongs to this key."""
@@ -1323,7 +1354,7 @@ class Reader:
         dialect = self.dialect
         text = self._load_text(data["text"])
         carry = loaded_carry(checked_text(data["carry"]))
-        longer = 1 if dialect.repairs else 0  # .5 became 0.5, and NaN null
+        longer = 1 if dialect.mends else 0  # .5 became 0.5, and NaN null
         check(len(text) + len(carry) <= self.offset + longer, "a token longer than the text")
         string = data["string"]
         check((string is not None) if mode == STRING else (string is None or mode == FAILED), "no open string")
@@ -1334,7 +1365,7 @@ class Reader:
             check(not before or before[-1] < node_id, "impossible ids")
             self._load_key(key)
             sink.start_string(self._key, 0, node_id, 0)
-            check(mode == FAILED or text == shown, "two texts for one string")
+            check(text == ("" if mode == FAILED else shown), "two texts for one string")
             text = self._load_text(shown)
             if text:
                 sink.grow_string(text, 0)

@@ -93,12 +93,19 @@ def drawn(waterfall: Waterfall) -> dict[str, Any]:
         "axis": drawn_axis(axis),
         "bars": [
             {
-                **bar._asdict(),
                 "label": clipped(bar.label, MAX_LABEL),
+                "depth": bar.depth,
+                "kind": bar.kind,
+                "track": bar.track,
                 "path": shown_path(bar.path),
                 "first": round(bar.first, DIGITS),
                 "complete": None if bar.complete is None else round(bar.complete, DIGITS),
+                "size": bar.size,
                 "share": round(bar.share, SHARE_DIGITS),
+                "folded": bar.folded,
+                "first_step": bar.first_step,
+                "complete_step": bar.complete_step,
+                "id": bar.id,
             }
             for bar in bars
         ],

@@ -19,10 +19,14 @@ from .tracks import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
+    from typing import TypeAlias
 
+    from ... import Path
     from ...select import Pattern
     from .timeline import Timeline
     from .tracks import FieldTiming
+
+    Key: TypeAlias = tuple[str, Path | None]
 
 __all__ = [
     "LEAVES",
@@ -84,14 +88,16 @@ class Bar(NamedTuple):
     """One row. `first` and `complete` are in the unit of the axis; an open field has no `complete`.
 
     A bar with `folded` represents that number of array items: the first of them was seen at `first`, and the last was
-    complete at `complete`.
+    complete at `complete`. The path is not kept as text: a text with a long key would have it in every bar.
     """
 
-    label: str
+    name: str | None
+    """The label; None stands for the whole path."""
     depth: int
     kind: str
     track: str
-    path: str
+    place: Path | None
+    """The path; None for the title of a track."""
     first: float
     complete: float | None
     size: int
@@ -102,6 +108,16 @@ class Bar(NamedTuple):
     complete_step: int | None
     id: int = 0
     """The node id of the field; for folded items, that of their array. Titles of tracks have none."""
+
+    @property
+    def label(self) -> str:
+        """The text in front of the bar."""
+        return self.path if self.name is None else self.name
+
+    @property
+    def path(self) -> str:
+        """The path as text; empty for the title of a track."""
+        return "" if self.place is None else str(self.place)
 
     @property
     def duration(self) -> float | None:
@@ -187,7 +203,7 @@ def _track_bar(timeline: Timeline, name: str, scale: list[float], whole: int) ->
         0,
         "json" if track.is_json else "text",
         name,
-        "",
+        None,
         scale[first],
         None if complete is None else scale[complete],
         track.size,
@@ -258,10 +274,10 @@ class _Drawer:
         most = self._unfolded.get(around[-1].id, self._max_items)
         return step >= most and around[-1].children > most + 1
 
-    def _label(self, field: FieldTiming) -> str:
+    def _label(self, field: FieldTiming) -> str | None:
         step = field.path.step
         if step is None or (self.depths is not None and not self._depth(field)):
-            return str(field.path)
+            return None
         return label_of(field.path)
 
     def _fold(self, array: FieldTiming, *items: FieldTiming) -> None:
@@ -278,19 +294,19 @@ class _Drawer:
                 complete_step=array.complete,
             )
             self.dropped -= missing
-        self.bars.append(bar._replace(label=f"{bar.folded:,} more", id=array.id))
+        self.bars.append(bar._replace(name=f"{bar.folded:,} more", id=array.id))
 
-    def _bar(self, label: str, kind: str, fields: list[FieldTiming], folded: int) -> Bar:
+    def _bar(self, name: str | None, kind: str, fields: list[FieldTiming], folded: int) -> Bar:
         first, last = fields[0], fields[-1]
         size = sum([field.size for field in fields])
         depth = self._depth(first)
         assert depth is not None  # only selected fields have bars
         return Bar(
-            label,
+            name,
             self._indent + depth,
             kind,
             self._track,
-            str(first.path),
+            first.path,
             self._scale[first.first],
             None if last.complete is None else self._scale[last.complete],
             size,
@@ -342,9 +358,15 @@ class Comparison(NamedTuple):
     """The times of a field in two recordings, first seen and complete; None where the field is absent."""
 
     track: str
-    path: str
+    place: Path | None
+    """The path; None for the title of a track."""
     one: tuple[float, float | None] | None
     two: tuple[float, float | None] | None
+
+    @property
+    def path(self) -> str:
+        """The path as text; empty for the title of a track."""
+        return "" if self.place is None else str(self.place)
 
     @property
     def change(self) -> str:
@@ -367,17 +389,17 @@ class Comparison(NamedTuple):
 
 def compare(one: Waterfall, two: Waterfall) -> list[Comparison]:
     """Return the fields of two waterfalls side by side, by track and path, without items that either of them folds."""
-    folded = {(bar.track, bar.path) for bar in (*one.bars, *two.bars) if bar.folded}
+    folded = {(bar.track, bar.place) for bar in (*one.bars, *two.bars) if bar.folded}
     first, second = [_times(waterfall, folded) for waterfall in (one, two)]
     keys = [*first, *[key for key in second if key not in first]]
     return [Comparison(*key, first.get(key), second.get(key)) for key in keys]
 
 
-def _times(waterfall: Waterfall, folded: set[tuple[str, str]]) -> dict[tuple[str, str], tuple[float, float | None]]:
-    times: dict[tuple[str, str], tuple[float, float | None]] = {}
+def _times(waterfall: Waterfall, folded: set[Key]) -> dict[Key, tuple[float, float | None]]:
+    times: dict[Key, tuple[float, float | None]] = {}
     outside = math.inf  # the depth of the folded item around the next bar
     for bar in waterfall.bars:
-        key = (bar.track, bar.path)
+        key = (bar.track, bar.place)
         if bar.depth <= outside:
             outside = bar.depth if key in folded else math.inf
             if key not in folded:

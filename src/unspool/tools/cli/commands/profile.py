@@ -44,7 +44,7 @@ from ..terminal import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from ...viewer.timeline import Timeline
     from ...viewer.waterfall import Axis, Bar, Comparison, Waterfall
@@ -195,11 +195,11 @@ def _write_file(file: Path, text: str) -> None:
         print_words(terminal, Text(shown(f"{done} {file}")))
 
 
-def _json_lines(waterfalls: list[Waterfall]) -> list[dict[str, object]]:
+def _json_lines(waterfalls: list[Waterfall]) -> Iterator[dict[str, object]]:
     unit = waterfalls[0].axis.unit
     if len(waterfalls) > 1:
-        return [
-            {
+        for field in compare(*waterfalls):
+            yield {
                 "track": field.track,
                 "path": field.path or None,
                 "one": None if field.one is None else {"first": field.one[0], "complete": field.one[1]},
@@ -207,10 +207,9 @@ def _json_lines(waterfalls: list[Waterfall]) -> list[dict[str, object]]:
                 "gain": field.gain,
                 "unit": unit,
             }
-            for field in compare(*waterfalls)
-        ]
-    return [
-        {
+        return
+    for bar in waterfalls[0].bars:
+        yield {
             "track": bar.track,
             "path": bar.path or None,
             "kind": bar.kind,
@@ -221,8 +220,6 @@ def _json_lines(waterfalls: list[Waterfall]) -> list[dict[str, object]]:
             "share": round(bar.share, 6),
             "unit": unit,
         }
-        for bar in waterfalls[0].bars
-    ]
 
 
 # In the terminal.
