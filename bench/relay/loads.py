@@ -86,7 +86,7 @@ def check(seen: dict[str, Any]) -> None:
 
 async def writing(who: Contender, redis: Redis, followers: int) -> float:
     """Return the CPU time of the writer's process in µs per piece."""
-    order: dict[str, Any] = {"name": f"paid-{who.side}-{followers}", "count": 100, "rate": 20, "linger": who.linger}
+    order: dict[str, Any] = {"name": f"paid-{next(NUMBERS)}", "count": 100, "rate": 20, "linger": who.linger}
     async with part(who.side, role="write", url=redis.url, **order) as writer:
         await writer.said("ready")
         if not followers:
