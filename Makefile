@@ -54,7 +54,7 @@ help:
 	@echo "make test-pure      the tests, on the plain sources"
 	@echo "make test-peers     the tests that compare with exact versions of other libraries, on both builds"
 	@echo "make test-long      all tests with many more examples, and the tests that take minutes"
-	@echo "make test-chaos     kill workers, followers and Redis at random, and see that nothing is lost (15 minutes)"
+	@echo "make test-chaos     kill workers, followers and Redis at random, and see that nothing is lost; two minutes"
 	@echo "make test-fleet     10,000 streams over four worker processes, with a kill every second"
 	@echo "make test-all       both builds on every Python from 3.11 up that is found (nox)"
 	@echo "make check          ruff, mypy, basedpyright"
