@@ -150,12 +150,13 @@ class RedisDriver:
         await self._log._writing(NAME, ("EVAL", EXPIRE_LEASE, 1, self._log._soft(NAME)))
 
     async def roll_back(self, entries: list[LogEntry]) -> None:
-        key = self._log._key(NAME)
-        commands: list[tuple[Any, ...]] = [("DEL", key, self._log._soft(NAME))]
+        words: list[Any] = []
         for entry in entries:
             more = () if entry.before is None else ("b", str(entry.before))
-            commands.append(("XADD", key, str(entry.cursor), "k", entry.kind, "d", entry.data, *more))
-        await self._log._writing(NAME, *commands)
+            added = (str(entry.cursor), "k", entry.kind, "d", entry.data, *more)
+            words += [len(added), *added]
+        keys = (self._log._key(NAME), self._log._soft(NAME))
+        await self._log._writing(NAME, ("EVAL", ROLL_BACK, len(keys), *keys, *words))
 
     async def evict(self) -> None:
         await self.log.drop(NAME)
@@ -167,6 +168,19 @@ class RedisDriver:
 
 EXPIRE_LEASE: Final = """
 if redis.call('HEXISTS', KEYS[1], 'until') == 1 then redis.call('HSET', KEYS[1], 'until', '0') end
+return 1
+"""
+
+
+# In one step: a follower that looks while it runs must not find that there is no stream.
+ROLL_BACK: Final = """
+redis.call('DEL', KEYS[1], KEYS[2])
+local at = 1
+while ARGV[at] do
+    local count = tonumber(ARGV[at])
+    redis.call('XADD', KEYS[1], unpack(ARGV, at + 1, at + count))
+    at = at + count + 1
+end
 return 1
 """
 
