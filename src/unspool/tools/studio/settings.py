@@ -44,7 +44,7 @@ class Settings:
     waterfall: float = 0.25
     """The time between two layouts of its waterfall; longer if a layout takes long."""
 
-    log_patches: int = 1_000
+    log_patches: int = 256
     log_bytes: int = MIB
     """The last patches that the relay keeps of a session, for clients that reconnect."""
 
