@@ -19,6 +19,7 @@ from tests.support.relays import PATIENCE, chunks, collect, relays, words
 from unspool import Options, OptionsError, StateError
 from unspool.relay import (
     CancelError,
+    Cursor,
     Document,
     End,
     EndedError,
@@ -29,6 +30,7 @@ from unspool.relay import (
     RedisLog,
     Relay,
     Stalled,
+    Update,
 )
 
 MakeLog = Any
@@ -197,6 +199,32 @@ def test_a_lease_without_an_end() -> None:
     asyncio.run(asyncio.wait_for(run(), PATIENCE))
     with pytest.raises(OptionsError, match="in this process"):
         Relay(RedisLog(None), lease=math.inf)  # type: ignore[arg-type]
+
+
+def test_a_checkpoint_takes_nothing_from_a_follower() -> None:
+    """The log in memory drops entries that a reader is about to read. It gets them, and no snapshot in their place."""
+
+    async def run() -> None:
+        async with Relay(linger=0, checkpoint=100) as relay, relay.publish("s", Document()) as out:
+            await out.send([{"op": "add", "path": "", "value": ""}])
+            follower = relay.follow("s")
+            step = await anext(follower)
+            reader = relay.log.reader("s", Cursor(0, 0))  # it reads late
+            for _ in range(20):
+                await out.send([{"op": "append", "path": "", "value": "x" * 40}])
+                await out.flush()
+                while step.cursor != out.cursor:
+                    step = await anext(follower)
+                    assert isinstance(step, Update)
+            assert step.state == out.state
+            assert relay.metrics["checkpoints"] > 1
+            assert relay.metrics["resyncs.trimmed"] == 0
+            kept = await reader.next(0)  # up to the first checkpoint, however many there were
+            assert [entry.kind for entry in kept] == ["o", *"d" * (len(kept) - 2), "s"]
+            assert (await reader.next(0))[0].cursor.offset > kept[-1].cursor.offset + 1
+            reader.close()
+
+    asyncio.run(asyncio.wait_for(run(), PATIENCE))
 
 
 def test_a_writer_in_another_thread() -> None:
