@@ -580,7 +580,8 @@ class Sessions:
 
 
 async def _end(entry: Entry) -> None:
-    """End the stream of a session that was dropped."""
+    """Wait for the live source of a dropped session, then end its stream: the page that dropped it has its answer."""
+    await _stop(entry)
     with suppress(RelayError):
         await entry.out.close()
 
@@ -588,5 +589,4 @@ async def _end(entry: Entry) -> None:
 async def _stop(entry: Entry) -> None:
     """Wait until the task of a live source has ended."""
     if entry.task is not None:
-        with suppress(asyncio.CancelledError):
-            await entry.task
+        await asyncio.wait((entry.task,))

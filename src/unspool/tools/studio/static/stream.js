@@ -17,7 +17,7 @@ export function watch(id, { changed, connected, refused }) {
 
   const show = (view) => {
     if (view.connection === "open") connected(true);
-    else if (view.connection !== "connecting") connected(false);
+    else if (view.connection !== "connecting" && view.end === null) connected(false);
     if (view.document === document) return;
     const before = document;
     document = view.document;
@@ -26,12 +26,14 @@ export function watch(id, { changed, connected, refused }) {
   const end = () => {
     if (isOver) return;
     stop();
-    connected(false);
     refused();
   };
   const asked = async (address, options) => {
     const answer = await send(address, options);
-    if (answer.status === CROWDED) end(); // the client would ask again
+    if (answer.status === CROWDED) {
+      connected(false);
+      end(); // the client would ask again
+    }
     return answer;
   };
   const stream = follow(streamAddress(id), { fetch: asked });
