@@ -143,8 +143,8 @@ def test_who_comes_back_too_late_gets_the_whole_document() -> None:
                     late.document = follower.document
                     late.read_until(lambda: bool(late.events))
                     assert late.events[0].event == name
-            for place in ("0", "99-1", "x"):
-                with client.follow(session, place) as late:
+            for other in ("0", "99-1", "x"):
+                with client.follow(session, other) as late:
                     assert late.read_to_finish() == follower.document
 
 
