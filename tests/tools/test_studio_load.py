@@ -186,7 +186,7 @@ class Crowd:
 
 def crowded(clients: int, seconds: float, stall: float, period: float, most_growth: int) -> dict[str, Any]:
     """Let the clients follow for some seconds, check all promises, and return the figures."""
-    settings = {"stall": stall, "send_buffer": 8192, "slice": 4096}
+    settings = {"stall": stall, "send_buffer": 8192, "slice": 4096, "strangers": clients}  # all connect at once
     with served(settings, steps=int(seconds * 20), rate=20.0) as (client, pid):
         session = client.ask("GET", "/api/info").json["live"]
         crowd = Crowd(client, session, period)
