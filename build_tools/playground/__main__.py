@@ -20,6 +20,7 @@ from typing import Final
 PROJECT: Final = Path(__file__).resolve().parents[2]
 HERE: Final = Path(__file__).resolve().parent
 STATIC: Final = PROJECT / "src" / "unspool" / "tools" / "studio" / "static"
+CLIENT: Final = PROJECT / "src" / "unspool" / "relay" / "static" / "relay.js"
 PYODIDE: Final = "pyodide@314.0.7"
 RUNTIME: Final = (
     *("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json"),
@@ -78,6 +79,7 @@ def add_wheels(target: Path) -> None:
 def add_page(folder: Path) -> None:
     """Add the studio's page with the transport of the playground, and the list of all files."""
     shutil.copytree(STATIC, folder / "static")
+    shutil.copyfile(CLIENT, folder / "static" / CLIENT.name)
     index = (folder / "static" / "index.html").read_text(encoding="utf-8")
     (folder / "static" / "index.html").unlink()
     policy = f'<meta charset="utf-8">\n  <meta http-equiv="Content-Security-Policy" content="{POLICY}">'

@@ -1,7 +1,8 @@
 """Requests of the page, as messages: each is one call of the studio's ASGI application, without a server.
 
-A message in is a request with a number. Messages out have the same number: first the status, then the pieces of the
-body, and at last the end. A request that the page has no use for any more is cancelled by its number.
+A message in is a request with a number. Messages out have the same number: first the type of the content and the
+status, then the pieces of the body, and at last the end. A request that the page has no use for any more is cancelled
+by its number.
 """
 
 from __future__ import annotations
@@ -74,6 +75,7 @@ class Bridge:
 
         async def send(message: Message) -> None:
             if message["type"] == "http.response.start":
+                self._post(number, "type", dict(message["headers"]).get(b"content-type", b"").decode("latin-1"))
                 self._post(number, "status", message["status"])
             elif message.get("body") and not leaving.is_set():
                 self._post(number, "piece", message["body"])

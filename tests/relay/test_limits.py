@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import threading
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
@@ -14,8 +16,22 @@ from pydantic import BaseModel
 from tests.relay.test_sse import app_of, document_of
 from tests.support.asgi import asked
 from tests.support.relays import PATIENCE, chunks, collect, relays, words
-from unspool import Options, StateError
-from unspool.relay import Document, End, EndedError, FullError, JSONText, MemoryLog, Messages, Relay
+from unspool import Options, OptionsError, StateError
+from unspool.relay import (
+    CancelError,
+    Cursor,
+    Document,
+    End,
+    EndedError,
+    FullError,
+    JSONText,
+    MemoryLog,
+    Messages,
+    RedisLog,
+    Relay,
+    Stalled,
+    Update,
+)
 
 MakeLog = Any
 
@@ -134,6 +150,81 @@ def test_a_publisher_is_open_in_its_block_only(make_log: MakeLog) -> None:
                 await out.__aenter__()
 
     asyncio.run(run())
+
+
+def test_a_publisher_without_a_block(make_log: MakeLog) -> None:
+    """Several tasks may send. One that waits when the publisher is closed is told, and its items are in the log."""
+
+    async def run() -> None:
+        async with relays(make_log, linger=3600) as (relay,):
+            out = await relay.publish("s", JSONText()).open()
+            with pytest.raises(TypeError, match="a str object"):
+                await out.send(1)
+            sending = [asyncio.create_task(out.send(piece)) for piece in ("[1", ", 2", "]")]
+            await asyncio.gather(*sending)
+            flushing = asyncio.create_task(out.flush())
+            await asyncio.sleep(0)
+            await out.close()
+            with suppress(StateError):  # it was too late
+                await flushing
+            with pytest.raises(StateError, match="only inside"):
+                await out.send("[")
+            seen = await collect(relay.follow("s"))
+            assert (seen.status, seen.state.value) == ("done", [1, 2])
+
+    asyncio.run(asyncio.wait_for(run(), PATIENCE))
+
+
+def test_a_lease_without_an_end() -> None:
+    """In a log of this process, a writer may have no timer. It learns of a cancel request with its next entry."""
+
+    async def run() -> None:
+        async with Relay(linger=0, lease=math.inf, ttl=math.inf, idle_check=0.01) as relay:
+            before = len(asyncio.all_tasks())
+            out = await relay.publish("s", JSONText()).open()
+            assert len(asyncio.all_tasks()) == before + 1  # it appends
+            following = asyncio.create_task(collect(relay.follow("s")))
+            await asyncio.sleep(0.1)
+            await relay.cancel("s", "enough")
+            with pytest.raises(CancelError, match="enough"):  # noqa: PT012 - the request comes with the first answer
+                await out.send("[")
+                await out.flush()
+                await out.flush()
+            with pytest.raises(CancelError, match="enough"):
+                await out.close()
+            seen = await following
+            assert seen.status == "cancelled"
+            assert not [step for step in seen.steps if isinstance(step, Stalled)]
+
+    asyncio.run(asyncio.wait_for(run(), PATIENCE))
+    with pytest.raises(OptionsError, match="in this process"):
+        Relay(RedisLog(None), lease=math.inf)  # type: ignore[arg-type]
+
+
+def test_a_checkpoint_takes_nothing_from_a_follower() -> None:
+    """The log in memory drops entries that a reader is about to read. It gets them, and no snapshot in their place."""
+
+    async def run() -> None:
+        async with Relay(linger=0, checkpoint=100) as relay, relay.publish("s", Document()) as out:
+            await out.send([{"op": "add", "path": "", "value": ""}])
+            follower = relay.follow("s")
+            step = await anext(follower)
+            reader = relay.log.reader("s", Cursor(0, 0))  # it reads late
+            for _ in range(20):
+                await out.send([{"op": "append", "path": "", "value": "x" * 40}])
+                await out.flush()
+                while step.cursor != out.cursor:
+                    step = await anext(follower)
+                    assert isinstance(step, Update)
+            assert step.state == out.state
+            assert relay.metrics["checkpoints"] > 1
+            assert relay.metrics["resyncs.trimmed"] == 0
+            kept = await reader.next(0)  # up to the first checkpoint, however many there were
+            assert [entry.kind for entry in kept] == ["o", *"d" * (len(kept) - 2), "s"]
+            assert (await reader.next(0))[0].cursor.offset > kept[-1].cursor.offset + 1
+            reader.close()
+
+    asyncio.run(asyncio.wait_for(run(), PATIENCE))
 
 
 def test_a_writer_in_another_thread() -> None:

@@ -449,10 +449,11 @@ def test_a_response_has_a_longest_duration() -> None:
 
 
 def test_fault_21_a_client_that_does_not_read_is_sent_away() -> None:
-    """F21: it delays nobody, holds nothing, and goes on later where it was."""
+    """F21: it delays nobody, holds nothing, and goes on later where it was. Its connection can be reset."""
+    aborted: list[str] = []
 
     async def test(relay: Relay) -> None:
-        app = app_of(relay, settings=FAST)
+        app = app_of(relay, settings=FAST, abort=lambda request: aborted.append(request.url.path))
         async with relay.publish("chat") as out:
             await out.send(CHUNKS[0])
             await out.flush()
@@ -466,8 +467,27 @@ def test_fault_21_a_client_that_does_not_read_is_sent_away() -> None:
                 assert slow.task is not None
                 await asyncio.wait_for(slow.task, 60)
                 assert not slow.is_whole
+                assert (aborted, relay.metrics["evicted"]) == (["/streams/chat"], 1)
                 async with asked(app, "/streams/chat", {"last-event-id": str(place)}) as again:
                     assert (await again.event()).event == "patch"
+
+    running(test)
+
+
+def test_a_relay_that_is_closed_lets_its_pages_go() -> None:
+    """Their responses end without the event "end": pages come back, to this process or to the next one."""
+
+    async def test(relay: Relay) -> None:
+        app = app_of(relay)
+        async with relay.publish("chat") as out:
+            async with asked(app, "/streams/chat") as response:
+                await response.event()
+                assert (relay.followers("chat"), relay.followers("other"), relay.followers()) == (1, 0, 1)
+                await relay.aclose()
+                assert await response.events() == []
+                assert response.is_whole
+            assert relay.followers() == 0
+            await out.send(CHUNKS[0])
 
     running(test)
 

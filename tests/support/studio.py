@@ -119,9 +119,15 @@ class Client:
         return Follower(self, id, last, receive_buffer, headers)
 
 
-def applied(document: Any, patch: str) -> Any:
-    """The document that a patch makes of another one."""
-    return apply(document, json.loads(patch))
+def applied(document: Any, event: SSEEvent) -> Any:
+    """The document after an event of the stream."""
+    match event.event:
+        case "snapshot":
+            return json.loads(event.data)["document"]
+        case "patch":
+            return apply(document, json.loads(event.data))
+        case _:
+            return document
 
 
 @dataclass
@@ -138,7 +144,7 @@ class Follower:
     status: bytes = b""
     head: bytes = b""
     is_over: bool = False
-    applied: Callable[[Any, str], Any] = applied
+    applied: Callable[[Any, SSEEvent], Any] = applied
 
     def __post_init__(self) -> None:
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
@@ -188,7 +194,7 @@ class Follower:
         for event in self._decoder.feed(data):
             self.events.append(event)
             self.last = event.id
-            self.document = self.applied(self.document, event.data)
+            self.document = self.applied(self.document, event)
 
     def read_until(self, is_enough: Callable[[], bool]) -> None:
         end = time.monotonic() + PATIENCE

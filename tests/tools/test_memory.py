@@ -162,16 +162,17 @@ def test_the_budget_counts_what_sessions_keep() -> None:
     """Sessions that keep much are dropped before those that are many; one that cannot fit beside others is refused."""
     text = b"[" + b"0," * 500 + b"0]"
 
-    async def crowd(followers: int) -> tuple[int, bool]:
+    async def crowd(is_followed: bool) -> tuple[int, bool]:
         sessions = Sessions(replace(Settings(), kept=5 * loaded(text.decode()).kept // 2))
+        followers: list[object] = []
         for _ in range(3):
             entry = await sessions.load("one of many", text, SessionOptions())
-            entry.followers = followers
+            followers += [sessions.relay.follow(entry.session.id)] if is_followed else []
         return len(sessions), sessions.kept <= sessions._settings.kept
 
-    assert asyncio.run(crowd(0)) == (2, True)
+    assert asyncio.run(crowd(False)) == (2, True)
     with pytest.raises(NoRoomError):
-        asyncio.run(crowd(1))
+        asyncio.run(crowd(True))
 
 
 def test_long_patches_take_several_lines() -> None:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 FOLDER = PROJECT / "playground"
 STUDIO = PROJECT / "src" / "unspool" / "tools" / "studio"
+RELAY = PROJECT / "src" / "unspool" / "relay"
 PATIENCE = 120_000  # milliseconds: Python starts in two seconds, and much later on a busy machine
 TYPED = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 JUDGED = {"type": "object", "properties": {"n": {"type": "string", "pattern": "^a"}}}
@@ -44,7 +45,7 @@ def why_not() -> str:
     if not (FOLDER / "manifest.json").is_file():
         return "no playground is built here: make playground"
     built = (FOLDER / "manifest.json").stat().st_mtime
-    sources = [*STUDIO.rglob("*"), *(PROJECT / "build_tools" / "playground").rglob("*")]
+    sources = [*STUDIO.rglob("*"), *RELAY.rglob("*"), *(PROJECT / "build_tools" / "playground").rglob("*")]
     if any(path.stat().st_mtime > built for path in sources if path.is_file() and path.suffix != ".pyc"):
         return "the playground is older than its sources: make playground"
     return browsers.why_not()
@@ -203,10 +204,8 @@ def test_addresses_are_not_there(playground: Page) -> None:
 def test_a_session_that_is_gone(playground: Page) -> None:
     """The stream of an unknown session is refused as by the server: with an error, and for good."""
     script = """async () => {
-      const { follow } = await import("./static/server.js");
-      const stream = follow("/api/sessions/absent/stream");
-      await new Promise((done) => stream.addEventListener("error", done));
-      return stream.readyState === EventSource.CLOSED;
+      const { watch } = await import("./static/stream.js");
+      return new Promise((refused) => watch("absent", { connected() {}, refused: () => refused(true) }));
     }"""
     assert playground.evaluate(script)
     with pytest.raises(Exception, match="no such session"):

@@ -76,4 +76,5 @@ def test_refusals_need_no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 
     asyncio.run(asyncio.wait_for(refused(), 10))
     assert {number: value for number, kind, value in sent if kind == "status"} == {1: 404, 2: 422, 3: 415, 4: 404}
+    assert {value for _, kind, value in sent if kind == "type"} == {"application/json"}
     assert b"no such session" in b"".join([value for number, kind, value in sent if (number, kind) == (1, "piece")])

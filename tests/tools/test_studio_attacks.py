@@ -204,7 +204,7 @@ def test_a_stream_outlives_the_patience_for_requests() -> None:
             assert client.ask("DELETE", f"/api/sessions/{session}").status == 204
             follower.read_until(lambda: False)
             assert follower.is_over
-        assert server.studio.followers.evicted == 0
+        assert server.studio.sessions.relay.metrics["evicted"] == 0
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import json
 import os
@@ -21,10 +22,11 @@ from typer.testing import CliRunner
 
 from tests.support.studio import PATIENCE, Client, running, until
 from unspool.llm import SSEDecoder
+from unspool.relay import End
 from unspool.tools.cli.main import app
 from unspool.tools.studio.live import Address, Command, Descriptor, is_address
 from unspool.tools.studio.requests import Order, SessionOptions
-from unspool.tools.studio.sessions import Session
+from unspool.tools.studio.sessions import Session, Sessions
 from unspool.tools.studio.settings import Settings
 from unspool.tools.viewer.inputs import InputKind
 from unspool.tools.viewer.recordings import read_sample
@@ -61,6 +63,7 @@ def test_a_session_that_is_forgotten_ends_its_streams(client: Client) -> None:
         assert client.ask("DELETE", f"/api/sessions/{session}").status == 204
         follower.read_until(lambda: False)
         assert follower.is_over
+        assert [event.event for event in follower][-1] == "end"
     for method, path in (("GET", "/view"), ("GET", "/stream"), ("DELETE", ""), ("PUT", "/schema")):
         assert client.ask(method, f"/api/sessions/{session}{path}", {} if method == "PUT" else None).status == 404
 
@@ -104,7 +107,7 @@ def test_a_command_is_followed_and_whoever_comes_back_misses_nothing() -> None:
     with running(QUICK, writer(30, 0.02)) as server:
         client = Client(server.url)
         session = client.ask("GET", "/api/info").json["live"]
-        ids: list[str | None] = []
+        names: list[str | None] = []
         document: Any = None
         last: str | None = None
         while document is None or not document["is_finished"]:
@@ -113,15 +116,56 @@ def test_a_command_is_followed_and_whoever_comes_back_misses_nothing() -> None:
                 follower.read_until(
                     lambda: len(follower.events) >= 3 or bool((follower.document or {}).get("is_finished"))
                 )
-                ids += [event.id for event in follower]
+                names += [event.event for event in follower]
                 document, last = follower.document, follower.last
-        assert ids == [str(int(ids[0] or 0) + number) for number in range(len(ids))]
-        assert len(ids) > 3
+        assert names == ["snapshot", *["patch"] * (len(names) - 1)]
+        assert len(names) > 3
         assert document == client.document(session)
         assert document["tracks"][0]["is_complete"]
         assert (document["is_live"], document["is_timed"], document["problem"]) == (False, True, None)
         assert document["duration"] > 0.3
         assert json.loads(client.view(session)["text"]["chars"])["days"][29] == {"n": 29, "title": "Day 29"}
+
+
+def test_who_comes_back_too_late_gets_the_whole_document() -> None:
+    """The relay keeps the last patches only; a place that was never given counts as too late."""
+    with running(replace(QUICK, log_patches=3)) as server:
+        client = Client(server.url)
+        session = client.session(text="[1]")
+        with client.follow(session) as follower:
+            follower.read_to_finish()
+            for number in range(6):
+                schema = None if number % 2 else {"type": "array"}
+                assert client.ask("PUT", f"/api/sessions/{session}/schema", {"schema": schema}).status == 204
+                follower.read_until(lambda: len(follower.events) == number + 2)  # noqa: B023 - it is called here
+            for place, name in ((0, "snapshot"), (2, "snapshot"), (4, "patch")):
+                with client.follow(session, follower.events[place].id) as late:
+                    late.document = follower.document
+                    late.read_until(lambda: bool(late.events))
+                    assert late.events[0].event == name
+            for other in ("0", "99-1", "x"):
+                with client.follow(session, other) as late:
+                    assert late.read_to_finish() == follower.document
+
+
+def test_a_session_that_is_forgotten_leaves_nothing_behind() -> None:
+    """Its followers see the end, and no task stays."""
+
+    async def whole() -> None:
+        sessions = Sessions(Settings())
+        for is_late in (False, True):
+            entry = await sessions.load("a text", b'{"title": "Fuji"}', SessionOptions())
+            follower = sessions.relay.follow(entry.session.id)
+            news = [] if is_late else [await anext(follower)]
+            assert await sessions.delete(entry.session.id)
+            await sessions.close()
+            news += [step async for step in follower]
+            assert isinstance(news[-1], End)
+            assert news[-1].state == entry.document
+        await sessions.relay.aclose()
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    asyncio.run(whole())
 
 
 def test_a_command_that_fails_says_so() -> None:
@@ -299,8 +343,8 @@ def test_a_client_that_does_not_read_is_sent_away() -> None:
         stalled = client.follow(session, receive_buffer=4096, headers="X-Forwarded-For: 192.0.2.1\r\n")
         with client.follow(session) as healthy:
             whole = healthy.read_to_finish()
-        until(lambda: server.studio.followers.evicted == 1, "the eviction")
-        until(lambda: not len(server.studio.followers), "the end of both")
+        until(lambda: server.studio.sessions.relay.metrics["evicted"] == 1, "the eviction")
+        until(lambda: not server.studio.sessions.relay.followers(), "the end of both")
         stalled.read_until(lambda: False)
         assert stalled.is_over
         assert stalled.document is None  # half an event does not count
@@ -319,7 +363,7 @@ def test_the_server_stops_at_once_whoever_is_connected() -> None:
         followers = [client.follow(session, receive_buffer=4096) for _ in range(3)]
         idle = client.follow(str(server.studio.opened))
         idle.read_until(lambda: bool(idle.events))
-        until(lambda: len(server.studio.followers) == 4, "all to be there")
+        until(lambda: server.studio.sessions.relay.followers() == 4, "all to be there")
         begin = time.monotonic()
     assert time.monotonic() - begin < 15  # well below the grace
     idle.read_until(lambda: False)

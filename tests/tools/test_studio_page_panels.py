@@ -385,14 +385,14 @@ def test_patches_do_in_the_page_what_they_do_in_python(page: Page) -> None:
         ({}, [{"op": "add", "path": "/__proto__", "value": {"hit": 1}}]),
     ]
     script = """async cases => {
-      const { apply } = await import("/static/patch.js");
+      const { apply } = await import("/static/relay.js");
       return cases.map(([document, operations]) => JSON.stringify(apply(document, operations)));
     }"""
     told = page.evaluate(script, [[document, operations] for document, operations in cases])
     assert [json.loads(text) for text in told] == [apply(document, operations) for document, operations in cases]
     wrong = [({}, "/a"), ({"a": []}, "/a/0"), ({"a": []}, "/a/x"), ({"a": 1}, "/a/b"), ([1], "/01")]
     script = """async cases => {
-      const { apply } = await import("/static/patch.js");
+      const { apply } = await import("/static/relay.js");
       const fails = (document, path) => {
         try { apply(document, [{ op: "replace", path, value: 1 }]); return false; } catch { return true; }
       };

@@ -15,11 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.studio import PATIENCE, Client, running, until
-from unspool.llm import SSEDecoder
 from unspool.patch import apply
 from unspool.tools.studio.document import diff
 from unspool.tools.studio.guard import HEADERS, Door
-from unspool.tools.studio.sessions import Log, Session
+from unspool.tools.studio.sessions import Session
 from unspool.tools.studio.settings import Settings
 from unspool.tools.viewer.recordings import HEADER, SAMPLES, read_sample
 
@@ -75,53 +74,6 @@ def test_a_text_that_goes_on_is_appended_to(members: list[tuple[str, Any]], more
     operations = diff(old, new)
     assert apply(old, operations) == new
     assert {operation["op"] for operation in operations} <= {"append", "add"}
-
-
-def new_log(document: Any = None, patches: int = 1000, size: int = 10**6) -> Log:
-    return Log(document, most_patches=patches, most_bytes=size, retry=1000)
-
-
-def drained(log: Log, last: int | None, document: Any, most: int = 100) -> tuple[Any, list[int]]:
-    """The document and the patch ids of a client that connects with `document` after the patch `last`."""
-    decoder = SSEDecoder()
-    ids: list[int] = []
-    while (portion := log.after(last, most)) is not None:
-        last = portion.last
-        for event in decoder.feed(portion.data):
-            document = apply(document, json.loads(event.data))
-            assert event.id is not None
-            ids.append(int(event.id))
-    return document, ids
-
-
-@given(st.lists(PLAIN, min_size=1, max_size=12), st.data())
-def test_who_comes_back_gets_exactly_what_it_missed(documents: list[Any], data: st.DataObject) -> None:
-    """From every patch on, in portions of any size, the patches of the log lead to the document as it is now."""
-    log = new_log({"value": None})
-    had: list[Any] = [log.document]
-    for value in documents:
-        document = {"value": value}
-        log.publish(diff(log.document, document), document)
-        if log.last == len(had):
-            had.append(document)
-    last = data.draw(st.integers(0, log.last))
-    document, ids = drained(log, last, had[last], data.draw(st.integers(1, 400)))
-    assert spelled(document) == spelled(log.document)
-    assert ids == list(range(last + 1, log.last + 1))
-    assert drained(log, None, "whatever it had")[0] == log.document
-
-
-@pytest.mark.parametrize("limits", [{"patches": 3}, {"size": 250}], ids=str)
-def test_who_comes_back_too_late_gets_the_whole_document(limits: dict[str, int]) -> None:
-    """The log is bounded in number and in size; ids that were never given count as too late."""
-    log = new_log({"n": 0}, **limits)
-    for number in range(1, 10):
-        log.publish([{"op": "replace", "path": "/n", "value": number}], {"n": number})
-    for last in (0, 1, 2, 5, 10, 99):
-        document, ids = drained(log, last, None)
-        assert (document, ids) == ({"n": 9}, [9])
-    document, ids = drained(log, 7, {"n": 7})
-    assert (document, ids) == ({"n": 9}, [8, 9])
 
 
 # Who may ask.
@@ -384,7 +336,7 @@ def test_the_oldest_session_that_nobody_follows_makes_room() -> None:
                 fourth.read_to_finish()
                 refused = client.ask("POST", "/api/sessions", {"text": "5"})
                 assert (refused.status, dressed(refused.headers)) == (429, True)
-        until(lambda: not len(server.studio.followers), "the clients to be gone")
+        until(lambda: not server.studio.sessions.relay.followers(), "the clients to be gone")
         client.view(one)  # the one that was used last stays
         client.session(text="5")
         assert [client.ask("GET", f"/api/sessions/{name}/view").status for name in (one, two, four)] == [200, 404, 200]
@@ -566,7 +518,7 @@ def test_a_schema_is_given_changed_and_taken_away(client: Client) -> None:
         assert client.view(session)["typed"] is None
         assert client.ask("PUT", path, {"schema": SCHEMA}).status == 204
         follower.read_until(lambda: bool(follower.document["schema"]))
-        assert [event.id for event in follower] == ["0", "1"]
+        assert [event.event for event in follower] == ["snapshot", "patch"]
         seen = [client.view(session, f"step={step}")["typed"] for step in (0, 4, 99, 4)]
         assert [typed["status"] for typed in seen] == ["missing", "partial", "complete", "partial"]
         assert seen[1] == seen[3]

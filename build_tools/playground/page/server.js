@@ -43,89 +43,34 @@ function ask(address, { method = "GET", headers = {}, body = new ArrayBuffer(0) 
   };
 }
 
-/** Send a request, and return the Response. */
+/** Send a request, and return the Response; its body may still grow. */
 export async function send(address, { signal, body = "", ...options } = {}) {
   const bytes = await new Blob([body]).arrayBuffer();
   signal?.throwIfAborted();
   return new Promise((done, refuse) => {
-    const pieces = [];
-    let status = 500;
-    const cancel = ask(address, { ...options, body: bytes }, (kind, value) => {
-      if (kind === "status") status = value;
-      else if (kind === "piece") pieces.push(value);
+    let type = "";
+    let pieces = null;
+    const fail = (reason) => {
+      refuse(reason);
+      pieces?.error(reason);
+    };
+    const leave = ask(address, { ...options, body: bytes }, (kind, value) => {
+      if (kind === "type") type = value;
+      else if (kind === "status") {
+        const stream = new ReadableStream({ start: (control) => (pieces = control), cancel: () => leave() });
+        const content = [101, 204, 205, 304].includes(value) ? null : stream;
+        done(new Response(content, { status: value, headers: { "Content-Type": type } }));
+      } else if (kind === "piece") pieces.enqueue(value);
       else if (kind === "failure") {
         console.error(value); // the page says only that there is no answer
-        refuse(new Error(value));
-      }
-      else done(new Response([101, 204, 205, 304].includes(status) ? null : new Blob(pieces), { status }));
+        fail(new Error(value));
+      } else pieces.close();
     });
     signal?.addEventListener("abort", () => {
-      cancel();
-      refuse(signal.reason);
+      leave();
+      fail(signal.reason);
     });
   });
-}
-
-/** Follow a stream of server-sent events. Returns an EventTarget that does what an EventSource does. */
-export const follow = (address) => new Following(address);
-
-class Following extends EventTarget {
-  readyState = EventSource.CONNECTING;
-  #cancel = () => {};
-  #text = "";
-  #lastId = null;
-  #decoder = new TextDecoder();
-  #retry = 0;
-  #isFound = false;
-
-  constructor(address) {
-    super();
-    this.address = address;
-    this.#begin();
-  }
-
-  close() {
-    this.readyState = EventSource.CLOSED;
-    clearTimeout(this.#retry);
-    this.#cancel();
-  }
-
-  #begin() {
-    this.#text = "";
-    this.#isFound = false;
-    const headers = this.#lastId === null ? {} : { "Last-Event-ID": this.#lastId };
-    this.#cancel = ask(this.address, { headers }, (kind, value) => this.#take(kind, value));
-  }
-
-  #take(kind, value) {
-    if (this.readyState === EventSource.CLOSED) return;
-    if (kind === "status") {
-      this.#isFound = value === 200;
-      if (this.#isFound) this.#tell("open", EventSource.OPEN);
-    } else if (kind === "piece") this.#isFound && this.#read(this.#decoder.decode(value, { stream: true }));
-    else if (!this.#isFound) this.#tell("error", EventSource.CLOSED);
-    else {
-      this.#tell("error", EventSource.CONNECTING);
-      this.#retry = setTimeout(() => this.#begin(), 1000);
-    }
-  }
-
-  #tell(name, state) {
-    this.readyState = state;
-    this.dispatchEvent(new Event(name));
-  }
-
-  // The studio writes its events with line feeds, and the data of each on one line.
-  #read(text) {
-    const events = (this.#text + text).split("\n\n");
-    this.#text = events.pop();
-    for (const event of events) {
-      const fields = new Map(event.split("\n").map((line) => line.match(/^([^:]*):? ?(.*)$/s).slice(1)));
-      if (fields.has("id")) this.#lastId = fields.get("id");
-      if (fields.has("data"))
-        this.dispatchEvent(new MessageEvent(fields.get("event") ?? "message", { data: fields.get("data") }));
-    }
-  }
 }
 
 // The files are kept for the next visit, so that it needs no network.

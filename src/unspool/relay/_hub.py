@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ._log import EndStatus, LogEntry, LogReader, RelayLog
     from ._settings import Metrics, RelaySettings
 
-__all__ = ["End", "Follower", "Hub", "News", "Snapshot", "Stalled", "Update"]
+__all__ = ["ClosedError", "End", "Follower", "Hub", "News", "Snapshot", "Stalled", "Update"]
 
 S = TypeVar("S")
 
@@ -34,6 +34,11 @@ STEP_COST: Final = 200
 LOOK_AGAIN: Final = 0.5
 RETRY_FIRST: Final = 0.1
 RETRY_MOST: Final = 5.0
+
+
+class ClosedError(StateError):
+    """The relay was closed, and the stream goes on."""
+
 
 SnapshotReason = Literal["start", "behind", "restart", "trimmed", "diverged"]
 
@@ -310,7 +315,7 @@ class Hub(Generic[S]):
         with suppress(asyncio.CancelledError):
             await self._task
         if self._end is None and self.failure is None:
-            self._fail(StateError("the relay was closed"))
+            self._fail(ClosedError("the relay was closed"))
 
     # ---- reading ----
 

@@ -135,7 +135,7 @@ class MemoryLog:
                 self._add(name, stream, LogEntry(at, kind, data))
                 tail = at.offset
                 if kind == STATE:
-                    self._trim(stream)
+                    self._trim(name, stream)
                 self._wake(name)
             if keep is not None:
                 stream.expires = self._clock() + keep
@@ -209,7 +209,18 @@ class MemoryLog:
     async def aclose(self) -> None:
         """Do nothing: there are no connections."""
 
-    # ---- inside: these methods run with the lock, except `_read` and `_leave`, which take it ----
+    # ---- inside: these methods run with the lock, except `_next`, `_read` and `_leave`, which take it ----
+
+    def _next(self, reader: _MemoryReader) -> list[LogEntry]:
+        """Return what comes next for a reader, also if a checkpoint has dropped it since."""
+        with self._lock:
+            found, reader.rest = reader.rest, []
+            if not found:
+                stream = self._known(reader.name)
+                found = [] if stream is None else stream.after(reader.after, PAGE)
+            if found:
+                reader.after = found[-1].cursor
+            return found
 
     def _read(self, name: str, after: Cursor, count: int) -> list[LogEntry]:
         with self._lock:
@@ -252,8 +263,11 @@ class MemoryLog:
         stream.size += size
         self._total += size
 
-    def _trim(self, stream: _Stream) -> None:
-        """Drop everything before the checkpoint that was added last."""
+    def _trim(self, name: str, stream: _Stream) -> None:
+        """Drop everything before the checkpoint that was added last. Readers keep what they have not read, once."""
+        for reader in self._readers.get(name, ()):
+            if not reader.rest:
+                reader.rest = stream.after(reader.after, len(stream.entries))
         kept = stream.entries[-1]
         self._total -= stream.size - len(kept.data)
         stream.entries, stream.size = [kept], len(kept.data)
@@ -282,28 +296,28 @@ class MemoryLog:
 class _MemoryReader:
     """A reader of a `MemoryLog`."""
 
-    __slots__ = ("_after", "_log", "_loop", "_news", "name")
+    __slots__ = ("_log", "_loop", "_news", "after", "name", "rest")
 
     def __init__(self, log: MemoryLog, name: str, after: Cursor) -> None:
         self.name: Final = name
+        self.after = after
+        self.rest: list[LogEntry] = []
+        """What a checkpoint has dropped from the log before it was read."""
         self._log = log
-        self._after = after
         self._loop = asyncio.get_running_loop()
         self._news = asyncio.Event()
 
     async def next(self, timeout: float) -> Sequence[LogEntry]:
         """Return the entries after those that were returned before; an empty list after `timeout` seconds."""
         self._news.clear()
-        found = self._log._read(self.name, self._after, PAGE)
+        found = self._log._next(self)
         if not found and timeout > 0:
             try:
                 async with asyncio.timeout(timeout):
                     await self._news.wait()
             except TimeoutError:
                 pass
-            found = self._log._read(self.name, self._after, PAGE)
-        if found:
-            self._after = found[-1].cursor
+            found = self._log._next(self)
         return found
 
     def close(self) -> None:

@@ -8,6 +8,7 @@ of the block, as `asyncio.timeout` does, and the block raises the reason.
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 import uuid
 from collections import deque
@@ -194,15 +195,28 @@ class Publisher(Generic[S]):
             await self._room.wait()
             await self._check()
 
+    async def open(self) -> Self:
+        """Claim the stream without a block, so that several tasks can send; `close` ends it.
+
+        If the publisher must stop, the next call raises the reason.
+        """
+        await self._claim()
+        self._appending = asyncio.create_task(self._append_all())
+        if math.isfinite(self._settings.lease):
+            self._renewing = asyncio.create_task(self._renew_all())
+        return self
+
+    async def close(self) -> None:
+        """End the stream, as the end of a block does."""
+        await self.__aexit__(None, None, None)
+
     # ---- the block ----
 
     async def __aenter__(self) -> Self:
-        await self._claim()
+        await self.open()
         self._block = asyncio.current_task()
         assert self._block is not None
         self._cancels_before = self._block.cancelling()
-        self._appending = asyncio.create_task(self._append_all())
-        self._renewing = asyncio.create_task(self._renew_all())
         return self
 
     async def __aexit__(
@@ -232,6 +246,7 @@ class Publisher(Generic[S]):
                 failure = await self._reason_of(failure)
         finally:
             await self._stop()
+            self._room.set()  # another task may wait to send
         if failure is not None and (error is None or isinstance(error, (asyncio.CancelledError, FencedError))):
             raise failure from None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast, final, overload
@@ -25,6 +26,7 @@ from ._log import (
 )
 from ._memory import MemoryLog
 from ._publisher import Publisher, claim_content, claim_stream
+from ._redis import RedisLog
 from ._settings import Metrics, RelaySettings
 
 if TYPE_CHECKING:
@@ -100,6 +102,8 @@ class Relay:
         except TypeError as error:
             raise OptionsError(str(error).partition("() ")[2] or "unknown setting") from None
         self.log: Final[RelayLog] = MemoryLog() if log is None else log
+        if isinstance(self.log, RedisLog) and not math.isfinite(self.settings.lease):
+            raise OptionsError("an endless lease is for a log in this process")
         self.metrics: Final = Metrics(observe)
         self._on_stalled = on_stalled
         self._hubs: dict[tuple[asyncio.AbstractEventLoop, str, int], tuple[Hub[Any], Fold[Any] | None]] = {}
@@ -285,6 +289,7 @@ class Relay:
         fold: Fold[Any] | None = None,
         client: str | None = None,
         settings: SSESettings | None = None,
+        abort: Callable[[Request], object] | None = None,
     ) -> Response:
         """Return a response that follows the stream as server-sent events, for Starlette and FastAPI.
 
@@ -295,12 +300,15 @@ class Relay:
         `wire` is "patch" for the browser client of this package, "vercel-ui", "vercel-ui-7", "ag-ui" or "openai-chat",
         or a function that makes the `Encoder` of a connection. `client` names the client for the limit
         `SSESettings.per_client`. See `follow` for `fold`.
+
+        The response to a client that does not read ends unfinished. The server may still keep bytes for this client.
+        `abort` is called with its request, and can reset the connection.
         """
         from .web import SSESettings, StreamResponse
 
         chosen = SSESettings() if settings is None else settings
         return StreamResponse(
-            self, name, request, authorize=authorize, wire=wire, fold=fold, client=client, settings=chosen
+            self, name, request, authorize=authorize, wire=wire, fold=fold, client=client, settings=chosen, abort=abort
         )
 
     async def status(self, name: str) -> StreamStatus:
@@ -320,6 +328,10 @@ class Relay:
     def hubs(self) -> int:
         """The number of streams that are followed in this process."""
         return len(self._hubs)
+
+    def followers(self, name: str | None = None) -> int:
+        """Return the number of followers in this process: of one stream, or of all."""
+        return sum([hub.followers for (_, known, _), (hub, _) in self._hubs.items() if name is None or known == name])
 
     def _drop(self, key: Any, hub: Hub[Any]) -> None:
         known = self._hubs.get(key)

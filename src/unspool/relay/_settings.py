@@ -21,6 +21,8 @@ class RelaySettings:
     """The settings of a relay. Times are in seconds, sizes in bytes.
 
     - `lease`: a writer that has not renewed its lease for this time counts as dead. It renews every third of it.
+      `math.inf` is for a log in this process: writers live as long as it, and renew nothing. They learn of a request to
+      cancel with their next entry.
     - `ttl`: the log keeps an open stream whose writer is dead this long. `retention`: and a stream that has ended.
     - `linger`: how long a publisher collects items for an entry. 0 means that it never waits.
     - `max_batch`: an entry of this size does not wait. `max_entry`: no entry is larger.
@@ -82,7 +84,7 @@ class Metrics:
 
 NAMES: Final = (
     *("appends", "append_bytes", "append_seconds", "checkpoints", "claims", "takeovers", "fenced", "gaps", "reclaims"),
-    *("hubs", "followers", "stalls", "cancels"),
+    *("hubs", "followers", "stalls", "cancels", "evicted"),
     *("resyncs.start", "resyncs.trimmed", "resyncs.diverged"),
     *("snapshots.start", "snapshots.behind", "snapshots.restart", "snapshots.trimmed", "snapshots.diverged"),
 )

@@ -21,7 +21,7 @@ from weakref import WeakKeyDictionary
 from starlette.responses import Response
 
 from .._errors import OptionsError, StateError, UnspoolError
-from ._hub import End
+from ._hub import ClosedError, End
 from ._log import Cursor, FullError, GoneError, LogError, check_name
 from ._wires import HEALING, RESUMABLE, EncoderWire, PatchWire, encoder_for, frame_of
 
@@ -134,6 +134,7 @@ class StreamResponse(Response):
         fold: Fold[Any] | None,
         client: str | None,
         settings: SSESettings,
+        abort: Callable[[Request], object] | None = None,
     ) -> None:
         super().__init__()
         if isinstance(wire, str) and wire != "patch":
@@ -146,6 +147,7 @@ class StreamResponse(Response):
         self._fold: Final = fold
         self._client: Final = client
         self._settings: Final = settings
+        self._abort: Final = abort
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer the request."""
@@ -217,12 +219,18 @@ class StreamResponse(Response):
             except TimeoutError:
                 item, data = None, KEEP_ALIVE
                 continue
+            except ClosedError:  # the response ends here, and the stream goes on in the next one
+                return await send({"type": "http.response.body", "body": b"", "more_body": False})
             except UnspoolError:  # it is gone, or its log: an unfinished response lets the client ask again
                 return None
             if item is None:
                 return None
             data = frame_of(wire, item)
-        return None  # the client does not read
+        self._relay.metrics.add("evicted")  # the client does not read
+        if self._abort is not None:
+            self._abort(self._request)
+            await asyncio.sleep(0)  # the server notices that the connection is lost
+        return None
 
     def _made_wire(self, cursor: Cursor) -> RelayWire:
         if not isinstance(self._wire, str):

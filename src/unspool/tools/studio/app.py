@@ -24,7 +24,6 @@ from .guard import Guard
 from .requests import json_object, order_of, query_of, schema_of, upload_of
 from .sessions import NamedType, NoRoomError, Sessions, compared
 from .settings import Settings
-from .stream import EventStream, Followers, last_event_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,6 +48,8 @@ TYPES: Final = {
 """The content types of the static files, by the end of their names."""
 
 UPLOAD: Final = "application/octet-stream"
+CLIENT: Final = "relay.js"
+"""The browser client of the relay, which the page follows sessions with."""
 
 
 def answer(value: object, status: int = 200) -> Response:
@@ -73,12 +74,13 @@ class Studio:
     ) -> None:
         self.settings: Final = settings or Settings()
         self.sessions: Final = Sessions(self.settings, type)
-        self.followers: Final = Followers(abort)
+        self._abort: Final = abort
         self._uploads = asyncio.Semaphore(self.settings.uploads)
         self._small_uploads = asyncio.Semaphore(self.settings.uploads)
         self.opened: str | None = None
         """The id of the session that was opened on the command line."""
         self._static = {entry.name: entry for entry in (files(__package__ or "") / "static").iterdir()}
+        self._static[CLIENT] = files("unspool.relay") / "static" / CLIENT
         routes = [
             Route("/", self._index),
             Route("/static/{name}", self._file),
@@ -113,10 +115,13 @@ class Studio:
             return await self.sessions.load_in_background(order.title, order.data, order.options)
         return await self.sessions.load(order.title, order.data, order.options)
 
+    async def let_go(self) -> None:
+        """End the responses of all followers, because the server stops."""
+        await self.sessions.relay.aclose()
+
     async def close(self) -> None:
-        """End all streams and all live sources, because the server stops."""
+        """End all sessions and their live sources."""
         await self.sessions.close()
-        self.followers.close()
 
     # The page.
 
@@ -137,7 +142,7 @@ class Studio:
     # Sessions.
 
     async def _info(self, request: Request) -> Response:
-        opened = self.opened
+        opened, relay = self.opened, self.sessions.relay
         return answer(
             {
                 "version": __version__,
@@ -149,7 +154,7 @@ class Studio:
                 "has_judge": find_spec("jsonschema_rs") is not None,  # without it, schemas have fewer keywords
                 "has_urls": HAS_THREADS,  # an address is read in a thread
                 "live": opened if opened is not None and self.sessions.find(opened) is not None else None,
-                "streams": {"open": len(self.followers), "evicted": self.followers.evicted},
+                "streams": {"open": relay.followers(), "evicted": int(relay.metrics["evicted"])},
             }
         )
 
@@ -214,12 +219,19 @@ class Studio:
 
     async def _stream(self, request: Request) -> Response:
         entry = self._entry(request)
-        if len(self.followers) >= self.settings.streams:
+        from ...relay.web import SSESettings  # the studio starts faster without it
+
+        relay, settings = self.sessions.relay, self.settings
+        if relay.followers() >= settings.streams:
             raise HTTPException(429, "too many clients follow sessions already")
-        if request.method == "HEAD":
-            return Response(media_type=EventStream.media_type)
-        last = last_event_id(request.headers.get("last-event-id"))
-        return EventStream(entry, last, self.followers, self.settings)
+        retry = settings.retry / 1000
+        return relay.sse(
+            entry.session.id,
+            request,
+            authorize=_admitted,
+            settings=SSESettings(keep_alive=settings.keep_alive, stall=settings.stall, retry=(retry, retry)),
+            abort=lambda request: self._abort(request.scope),
+        )
 
     def _places(self, request: Request) -> asyncio.Semaphore:
         """Return the places for a body of this size. A body that does not tell its size counts as a large one."""
@@ -232,6 +244,11 @@ class Studio:
         if entry is None:
             raise HTTPException(404, "no such session; the oldest sessions are dropped when there are too many")
         return entry
+
+
+def _admitted(request: Request, name: str) -> bool:
+    """Return True: the guard has let the request in, and every session is of its user."""
+    return True
 
 
 # Starlette runs the plain functions among its handlers in threads, which are not there everywhere.

@@ -134,8 +134,18 @@ class _Connections:
         client: Any = scope.get("client")
         transport = self.open.get((client[0], client[1])) if client else None
         if transport is not None:
-            transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
-            transport.abort()
+            _reset(transport)
+
+    def abort_unread(self) -> None:
+        """Do the same to all connections that have not accepted what was sent, because the server stops."""
+        for transport in list(self.open.values()):
+            if transport.get_write_buffer_size() > 0:
+                _reset(transport)
+
+
+def _reset(transport: asyncio.Transport) -> None:
+    transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
+    transport.abort()
 
 
 def _protocol(connections: _Connections, settings: Settings) -> type[asyncio.Protocol]:
@@ -246,9 +256,11 @@ class StudioServer(uvicorn.Server):
             threading.Thread(target=webbrowser.open, args=(self.door.url_for_once(),), daemon=True).start()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the streams first, because they do not end by themselves."""
-        await self.studio.close()
+        """End the streams first, because they do not end by themselves. The sessions stay until no page can ask."""
+        await self.studio.let_go()
+        self.connections.abort_unread()
         await super().shutdown(sockets)
+        await self.studio.close()
         self._faults.end()
 
     def serve_forever(self) -> None:

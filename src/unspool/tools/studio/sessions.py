@@ -1,24 +1,24 @@
-"""Sessions: each is one stream as a timeline that only grows, and a log of patches for the clients that follow it.
+"""Sessions: each is one stream as a timeline that only grows, and a stream of a relay for the clients that follow it.
 
 `Session` works on the timeline. Its methods run in threads, so that a large document does not block other requests;
-each holds the lock of the session. `Log`, `Entry` and `Sessions` belong to the event loop.
+each holds the lock of the session. `Entry` and `Sessions` belong to the event loop. The relay in this process has the
+document of each session, and the patches that lead to it.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
+import math
 import secrets
 import threading
 from codecs import BOM_UTF8
-from collections import deque
 from contextlib import aclosing, contextmanager, suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from ... import UnspoolError, create_state, parse_chunk
-from ...llm import SSEEvent, encode_sse
+from ...relay import Document, MemoryLog, Relay, RelayError, RelaySettings
 from ..viewer.inputs import CUT, Guess, InputDecoder, InputKind
 from ..viewer.recordings import may_be_header
 from ..viewer.timeline import Timeline
@@ -32,16 +32,17 @@ from .judging import Judge
 from .views import matching_ids, value_text, view
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Iterator
 
     from ...patch import Operation
+    from ...relay import Publisher
     from ..viewer.inputs import TimedItem
     from .flaws import Flaw
     from .live import Source
     from .requests import Query, SessionOptions
     from .settings import Settings
 
-__all__ = ["Entry", "Log", "NamedType", "NoRoomError", "Portion", "Renewal", "Session", "Sessions", "compared"]
+__all__ = ["Entry", "NamedType", "NoRoomError", "Renewal", "Session", "Sessions", "compared"]
 
 LOGGER: Final = logging.getLogger(__name__)
 MAX_STEPS: Final = 100_000  # fragments that a text is cut into: each step takes memory
@@ -53,6 +54,8 @@ BLOCK: Final = 32 * 1024
 PORTION: Final = 500  # steps that are read at once
 TELLING: Final = 4  # lines that show the kind of an input, however long they are
 COSTS: Final = 10  # a slow waterfall is drawn less often: a tenth of the time at most
+RETENTION: Final = 10.0  # seconds, in which followers learn that a session was dropped
+NO_LIMIT: Final = 1 << 40  # bytes: `Settings` limits what sessions keep, and their documents are small
 
 
 # One session.
@@ -313,98 +316,6 @@ def _end_of_head(data: bytes) -> int:
     return end
 
 
-# Its patches.
-
-
-class Portion(NamedTuple):
-    """Some frames for a client, and the number of the last patch in them."""
-
-    data: bytes
-    last: int
-
-
-@final
-class Log:
-    """The current document of a session, and the last patches that led to it, shared by all clients.
-
-    Patches are stored as they go over the wire. The log is bounded: a client that reconnects too late receives the
-    whole document.
-    """
-
-    def __init__(self, document: Any, *, most_patches: int, most_bytes: int, retry: int) -> None:
-        self.document = document
-        self.last = 0
-        """The number of the last patch."""
-        self.is_over = False
-        """Whether the session was dropped, so that no patch follows."""
-        self._frames: deque[bytes] = deque()
-        self._size = 0
-        self._most_patches = most_patches
-        self._most_bytes = most_bytes
-        self._retry = retry
-        self._whole: bytes | None = None
-        self._news = asyncio.Event()
-
-    def publish(self, operations: Sequence[Operation], document: Any) -> None:
-        """Add a patch, and the document after it."""
-        if not operations:
-            return
-        self.last += 1
-        self.document = document
-        frame = self._frame(operations)
-        self._frames.append(frame)
-        self._size += len(frame)
-        while len(self._frames) > self._most_patches or (self._size > self._most_bytes and len(self._frames) > 1):
-            self._size -= len(self._frames.popleft())
-        self._whole = None
-        self._wake()
-
-    def end(self) -> None:
-        """Announce that the session was dropped."""
-        self.is_over = True
-        self._wake()
-
-    def after(self, last: int | None, most: int) -> Portion | None:
-        """Return about `most` bytes of the patches after this one; None if there are no newer ones.
-
-        Without a number, or for one that is too old or unknown, return the whole document.
-        """
-        kept = len(self._frames)
-        if last is None or not self.last - kept <= last <= self.last:
-            return Portion(self._document(), self.last)
-        if last == self.last:
-            return None
-        taken: list[bytes] = []
-        size = 0
-        for index in range(kept - (self.last - last), kept):
-            frame = self._frames[index]
-            if taken and size + len(frame) > most:
-                break
-            taken.append(frame)
-            size += len(frame)
-        return Portion(taken[0] if len(taken) == 1 else b"".join(taken), last + len(taken))
-
-    async def news(self) -> None:
-        """Wait for the next patch, or for the end."""
-        if not self.is_over:
-            await self._news.wait()
-
-    def _wake(self) -> None:
-        self._news.set()
-        self._news = asyncio.Event()
-
-    def _document(self) -> bytes:
-        """Return the frame of the whole document, encoded once for all clients."""
-        if self._whole is None:
-            self._whole = self._frame([{"op": "replace", "path": "", "value": self.document}], self._retry)
-        return self._whole
-
-    def _frame(self, operations: Sequence[Operation], retry: int | None = None) -> bytes:
-        # ASCII, because a text may hold half a surrogate pair, which a stream cannot.
-        data = json.dumps(operations, separators=(",", ":"))
-        return encode_sse(SSEEvent(data, event="patch", id=str(self.last), retry=retry))
-
-
 # All sessions.
 
 
@@ -414,27 +325,25 @@ class NoRoomError(Exception):
 
 @final
 class Entry:
-    """A session with its log, its followers, and its tasks."""
+    """A session with its published document, and its tasks."""
 
-    def __init__(self, session: Session, log: Log, size: int, number: int) -> None:
+    def __init__(self, session: Session, out: Publisher[Any], size: int, number: int) -> None:
         self.session: Final = session
         self.number: Final = number
         """The number of the session since the start of the studio."""
-        self.log: Final = log
+        self.out: Final = out
+        self.document: dict[str, Any] = {}
+        """The document as it was published last."""
+        self.is_over = False
+        """Whether the session was dropped, so that nothing is published any more."""
         self.size = size
         """The bytes passed to the session, including those that it has not parsed yet."""
-        self.followers = 0
         self.is_kept = False
         """Whether the session was opened on the command line; such a session is never dropped."""
         self.task: asyncio.Task[None] | None = None
         """The task that reads a live source."""
         self.renewing: Final = asyncio.Lock()
         self.viewing: Final = asyncio.Lock()
-
-    @property
-    def may_go(self) -> bool:
-        """Whether the session may be dropped: it has no followers and was not opened on the command line."""
-        return not self.followers and not self.is_kept
 
 
 @final
@@ -449,6 +358,21 @@ class Sessions:
         self._making: list[int] = []  # the bytes of each session that is being created
         self._loads = asyncio.Semaphore(settings.loads)
         self._small_loads = asyncio.Semaphore(settings.loads)
+        self._ends: set[asyncio.Task[None]] = set()
+        self.relay: Final = Relay(
+            MemoryLog(max_stream=NO_LIMIT, max_total=NO_LIMIT),
+            settings=RelaySettings(
+                lease=math.inf,  # a session has one writer, which lives as long as the log
+                ttl=math.inf,
+                retention=RETENTION,
+                linger=0,
+                max_batch=NO_LIMIT,
+                max_entry=NO_LIMIT,
+                window=settings.log_patches,
+                window_bytes=settings.log_bytes,
+            ),
+        )
+        """The documents of the sessions, by their ids, and the clients that follow them."""
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -467,16 +391,14 @@ class Sessions:
                 entry = await self._make(title, options, len(data), is_live=False)
                 await aside(entry.session.load, data)
                 self._make_room(len(data), entry.session.kept)
-                await self.renew(entry, with_waterfall=True, is_first=True)
-                self._entries[entry.session.id] = entry
+                await self._begin(entry)
         return entry
 
     async def load_in_background(self, title: str, data: bytes, options: SessionOptions) -> Entry:
         """Create a session at once and read its input afterwards, so that clients see the progress and can drop it."""
         with self._room(len(data)):
             entry = await self._make(title, options, len(data), is_live=False)
-            await self.renew(entry, with_waterfall=True, is_first=True)
-            self._entries[entry.session.id] = entry
+            await self._begin(entry)
         entry.task = asyncio.create_task(self._load(entry, data))
         return entry
 
@@ -515,18 +437,15 @@ class Sessions:
         with self._room(0):
             entry = await self._make(title, options, 0, is_live=True)
             entry.session.begin()
-            await self.renew(entry, with_waterfall=True, is_first=True)
-            self._entries[entry.session.id] = entry
+            await self._begin(entry)
         entry.task = asyncio.create_task(self._read(entry, source))
         return entry
 
     async def _make(self, title: str, options: SessionOptions, size: int, *, is_live: bool) -> Entry:
-        settings = self._settings
         token = secrets.token_urlsafe(16)
         session = await aside(Session, token, title, options, is_live=is_live, type=self._type)
-        log = Log({}, most_patches=settings.log_patches, most_bytes=settings.log_bytes, retry=settings.retry)
         self._made += 1
-        return Entry(session, log, size, self._made)
+        return Entry(session, self.relay.publish(token, Document()), size, self._made)
 
     @property
     def size(self) -> int:
@@ -554,7 +473,7 @@ class Sessions:
         A session that is loaded knows what it keeps, and makes room once more for that.
         """
         settings = self._settings
-        idle = [entry for entry in self._entries.values() if entry.may_go]
+        idle = [entry for name, entry in self._entries.items() if not entry.is_kept and not self.relay.followers(name)]
         idle.sort(key=lambda entry: entry.session.is_live)
         while count := len(self._entries) + len(self._making) - (kept > 0):  # the first session always fits
             others = self.size - (size if kept else 0)
@@ -567,9 +486,12 @@ class Sessions:
     def _drop(self, id: str) -> Entry | None:
         entry = self._entries.pop(id, None)
         if entry is not None:
-            entry.log.end()
+            entry.is_over = True
             if entry.task is not None:
                 entry.task.cancel()
+            ending = asyncio.create_task(_end(entry))
+            self._ends.add(ending)
+            ending.add_done_callback(self._ends.discard)
         return entry
 
     async def delete(self, id: str) -> bool:
@@ -583,19 +505,25 @@ class Sessions:
     async def close(self) -> None:
         """Stop and drop all sessions."""
         entries = [self._drop(name) for name in list(self._entries)]
-        await asyncio.gather(*[_stop(entry) for entry in entries if entry is not None])
+        await asyncio.gather(*[_stop(entry) for entry in entries if entry is not None], *self._ends)
 
     # Publishing.
 
-    async def renew(self, entry: Entry, *, with_waterfall: bool, is_first: bool = False) -> float:
+    async def _begin(self, entry: Entry) -> None:
+        """Publish the first document of a session, and list the session."""
+        entry.document = (await aside(entry.session.renew, {}, with_waterfall=True)).document
+        # Nothing below waits for anything: the log is in this process.
+        await entry.out.open()
+        await entry.out.send([{"op": "add", "path": "", "value": entry.document}])
+        self._entries[entry.session.id] = entry
+
+    async def renew(self, entry: Entry, *, with_waterfall: bool) -> float:
         """Publish the changes, and return the time that the waterfall took."""
         async with entry.renewing:
-            old: dict[str, Any] = entry.log.document
-            document, operations, cost = await aside(entry.session.renew, old, with_waterfall=with_waterfall)
-            if is_first:
-                entry.log.document = document
-            else:
-                entry.log.publish(operations, document)
+            document, operations, cost = await aside(entry.session.renew, entry.document, with_waterfall=with_waterfall)
+            if operations and not entry.is_over:
+                entry.document = document
+                await entry.out.send(operations)
         return cost
 
     async def _read(self, entry: Entry, source: Source) -> None:
@@ -651,8 +579,14 @@ class Sessions:
                 next_waterfall = now + max(settings.waterfall, COSTS * cost)
 
 
+async def _end(entry: Entry) -> None:
+    """Wait for the live source of a dropped session, then end its stream: the page that dropped it has its answer."""
+    await _stop(entry)
+    with suppress(RelayError):
+        await entry.out.close()
+
+
 async def _stop(entry: Entry) -> None:
     """Wait until the task of a live source has ended."""
     if entry.task is not None:
-        with suppress(asyncio.CancelledError):
-            await entry.task
+        await asyncio.wait((entry.task,))

@@ -44,9 +44,9 @@ class Settings:
     waterfall: float = 0.25
     """The time between two layouts of its waterfall; longer if a layout takes long."""
 
-    log_patches: int = 2_000
-    log_bytes: int = 4 * MIB
-    """The size of the log of a session: the last patches, for clients that reconnect."""
+    log_patches: int = 256
+    log_bytes: int = MIB
+    """The last patches that the relay keeps of a session, for clients that reconnect."""
 
     keep_alive: float = 15.0
     stall: float = 10.0
@@ -54,7 +54,7 @@ class Settings:
     retry: int = 1_000
     """The milliseconds that a client waits before it reconnects."""
     slice: int = 16 * 1024
-    """The bytes passed to a connection at once. A client takes this and the send buffer, and no more memory."""
+    """The bytes that the server keeps for a connection before it waits."""
     send_buffer: int = 64 * 1024
     """The kernel buffer of each connection."""
 

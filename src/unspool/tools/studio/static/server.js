@@ -3,8 +3,5 @@
 /** Send a request, and return the Response. */
 export const send = (address, options) => fetch(address, { cache: "no-store", redirect: "error", ...options });
 
-/** Follow a stream of server-sent events. Returns an EventSource. */
-export const follow = (address) => new EventSource(address);
-
 /** What to say when there is no response. */
 export const SILENCE = "The server does not answer. It may have been stopped; start `unspool studio` again.";

@@ -1,8 +1,10 @@
-// The session document, kept up to date by patches. EventSource itself reconnects and says what it has seen last.
+// The session document, kept up to date by the client of the relay: it reconnects, and says what it has seen last.
 
 import { streamAddress } from "./api.js";
-import { apply } from "./patch.js";
-import { follow } from "./server.js";
+import { follow } from "./relay.js";
+import { send } from "./server.js";
+
+const CROWDED = 429;
 
 /**
  * Watch a session. `changed(document, members)` names the members that are new, or null for all of them;
@@ -10,42 +12,42 @@ import { follow } from "./server.js";
  * Returns what ends it.
  */
 export function watch(id, { changed, connected, refused }) {
-  let source = null;
-  let document = null;
-  let retry = 0;
+  let document;
+  let isOver = false;
 
-  const begin = () => {
-    source = follow(streamAddress(id));
-    source.addEventListener("open", () => connected(true));
-    source.addEventListener("patch", (event) => {
-      let operations;
-      try {
-        operations = JSON.parse(event.data);
-        document = apply(document, operations);
-      } catch {
-        again(); // a patch that does not fit: the whole document, please
-        return;
-      }
-      changed(document, members(operations));
-    });
-    source.addEventListener("error", () => {
+  const show = (view) => {
+    if (view.connection === "open") connected(true);
+    else if (view.connection !== "connecting" && view.end === null) connected(false);
+    if (view.document === document) return;
+    const before = document;
+    document = view.document;
+    changed(document, before === undefined ? null : members(before, document));
+  };
+  const end = () => {
+    if (isOver) return;
+    stop();
+    refused();
+  };
+  const asked = async (address, options) => {
+    const answer = await send(address, options);
+    if (answer.status === CROWDED) {
       connected(false);
-      if (source.readyState === EventSource.CLOSED) refused();
-    });
+      end(); // the client would ask again
+    }
+    return answer;
   };
-  const again = () => {
-    source.close();
-    retry = setTimeout(begin, 1000);
+  const stream = follow(streamAddress(id), { fetch: asked });
+  const leave = stream.subscribe((view) => {
+    show(view);
+    if (view.connection === "closed") end();
+  });
+  const stop = () => {
+    isOver = true;
+    leave();
+    stream.close();
   };
-
-  begin();
-  return () => {
-    clearTimeout(retry);
-    source.close();
-  };
+  return stop;
 }
 
-function members(operations) {
-  const names = new Set(operations.map((operation) => operation.path.split("/", 2)[1]));
-  return names.has(undefined) ? null : names;
-}
+// Documents share what did not change.
+const members = (old, document) => new Set(Object.keys(document).filter((name) => document[name] !== old[name]));
