@@ -42,6 +42,7 @@ from unspool.relay import (
     LogError,
     RelayError,
 )
+from unspool.relay._hub import ClosedError
 from unspool.typed import InvalidError, partial
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ MADE: dict[str, Callable[[str], UnspoolError]] = {
     "GapError": lambda text: GapError(text, 3),
     "CancelError": lambda text: CancelError(text, text),
     "LogError": LogError,
+    "ClosedError": ClosedError,
     "FullError": lambda text: FullError(text, text, 1),
 }
 
