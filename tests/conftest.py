@@ -11,7 +11,8 @@ import signal
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.support import browser as browsers
 from tests.support import shared as shared_folder
@@ -42,8 +43,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.either)
 
 
+@settings(max_examples=1, database=None)
+@given(st.none())
+def first_property(_: None) -> None:
+    """With its first examples, hypothesis makes a generator of random numbers, and asks the collector who holds it."""
+
+
 def pytest_collection_finish() -> None:
     """The collector need not look at thousands of tests and imported modules again while the tests run."""
+    first_property()
     gc.collect()
     gc.freeze()
 

@@ -105,7 +105,7 @@ def raised() -> list[Exception]:
         of(Path.parse, "$."),
         of(chunker.process, '{"a": 2}'),
         of(ParserState.load, {}),
-        of(lambda: list(iter_partial(int, ['"x"']))),
+        of(lambda: list(iter_partial({"type": "integer"}, ['"x"']))),
         MessageError(Fault.UNFINISHED, detail="x"),
         of(patch.apply, {}, [{"op": "remove", "path": "/a"}]),
         StreamError("too long", 3),

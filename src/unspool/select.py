@@ -23,14 +23,13 @@ is slow: ``$..a..a..a`` costs as much as ``$.a.a.a``.
 
 from __future__ import annotations
 
-import sys
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, final
 
 from ._errors import PatternError
 from ._events import Kind
 from ._native import expect
-from ._path import Path, name_end, read_index, read_quoted
+from ._path import MAX_INDEX, Path, name_end, read_index, read_quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -293,7 +292,7 @@ def _choice(text: str, at: int) -> tuple[Choice, int]:
         first, stop, step = [*numbers, None][:3]
         if step == 0:
             raise PatternError("the step of a slice must not be 0", start)
-        return range(first or 0, sys.maxsize if stop is None else stop, step or 1), at
+        return range(first or 0, MAX_INDEX + 1 if stop is None else stop, step or 1), at
     if number is None:
         raise _rejection(text, at, "expected '*', an index, a slice or a key in quotes")
     return number, at
