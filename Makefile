@@ -26,7 +26,7 @@ PLAYGROUND := $(wildcard build_tools/playground/*.* build_tools/playground/page/
 # The tests of the core that need no package but the test runner.
 FAST := $(filter-out tests/test_fuzz.py tests/test_public.py,$(wildcard tests/test_*.py))
 FAST += tests/grammar tests/tree tests/text tests/chunker
-FAST += $(filter-out %_json_schema_laws.py %_laws_llm.py %_laws_typed.py,$(wildcard tests/laws/test_*.py))
+FAST += $(filter-out %_json_schema_laws.py %_laws_llm.py %_laws_relay.py %_laws_typed.py,$(wildcard tests/laws/test_*.py))
 
 # These modules must have full branch coverage.
 COVERED := src/unspool/_grammar/*,src/unspool/_errors.py,src/unspool/_events.py,src/unspool/_state.py

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import sys
 from collections import Counter
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -201,7 +200,6 @@ def test_ends() -> None:
     assert not several.finishable
 
 
-@pytest.mark.skipif(sys.platform == "emscripten", reason="WebAssembly: freeing deep lists fills the stack of Node")
 def test_no_recursion() -> None:
     """Neither depth nor length is beyond the oracle."""
     deep = "[" * 100_000

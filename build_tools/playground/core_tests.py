@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import shutil
 import subprocess
 import sys
@@ -13,9 +14,10 @@ from .__main__ import HERE, PROJECT, run
 
 RUNNERS: Final = ("pytest==9.1.1", "hypothesis==6.155.7")
 """Newer releases of hypothesis are compiled, and have no wheel for WebAssembly."""
-STACK: Final = "--stack-size=7000"
-"""In KB: a `repr` of a deep value fills Node's own stack, of 984 KB, before Python's limit of recursion stops it. The
-main thread of a process has 8 MB."""
+STACK: Final = 64 * 1024
+"""In KB: deep values fill Node's own stack, of 984 KB, before Python's limit of recursion stops them."""
+RESERVE: Final = 4 * 1024
+"""The part of it that is not for JavaScript and WebAssembly."""
 
 
 def main(tests: list[str]) -> int:
@@ -29,7 +31,17 @@ def main(tests: list[str]) -> int:
         run(*pip, "--only-binary=:all:", "--target", packages, *RUNNERS)
         if list(Path(packages).rglob("*.so")):
             raise SystemExit("a package for the tests is compiled, so WebAssembly cannot run it")
-        command = [node, STACK, str(HERE / "core_tests.mjs"), str(playground), packages, str(PROJECT), *tests]
+        _, most = resource.getrlimit(resource.RLIMIT_STACK)
+        resource.setrlimit(resource.RLIMIT_STACK, (STACK * 1024, most))  # the process inherits it
+        command = [
+            node,
+            f"--stack-size={STACK - RESERVE}",
+            str(HERE / "core_tests.mjs"),
+            str(playground),
+            packages,
+            str(PROJECT),
+            *tests,
+        ]
         return subprocess.run(command, check=False, timeout=1800).returncode  # noqa: S603
 
 
