@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def test_nothing_is_lost_and_nothing_doubled(tmp_path: Path) -> None:
     """Every stream and every follower ends with each number once. UNSPOOL_FLEET makes a smaller run."""
     streams = int(os.environ.get("UNSPOOL_FLEET", "10000"))
-    fleet = asyncio.run(run_fleet(tmp_path, streams, streams // 10, 8, 60.0))
+    fleet = asyncio.run(run_fleet(tmp_path, streams, streams // 10, 16, 60.0))
     print(f"\n{fleet}")
     assert fleet.right_streams == fleet.streams
     assert fleet.right_followers == fleet.followers
