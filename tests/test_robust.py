@@ -252,7 +252,7 @@ IMPOSSIBLE = {
     "skipping without an error": changed("[x", SKIPPED, errors=[]),
     "text behind an error": changed("[1,", errors=[["unexpected_character", 1, 1, 2, [0], ""]]),
     "text behind a limit": changed("[x", SKIPPED, errors=[["max_depth", 1, 1, 2, [0], ""]]),
-    "text behind the last error": changed("[x", position=[2, 1, 3]),
+    "text after the last error": changed("[x", position=[2, 1, 3]),
     "errors out of order": changed("[x, y", SKIPPED)
     | {"errors": [["unexpected_character", 4, 1, 5, [0], ""], ["unexpected_character", 1, 1, 2, [0], ""]]},
     "more errors than are skipped": changed("[x, y", SKIPPED)

@@ -382,8 +382,8 @@ def _check_errors(errors: tuple[JSONSyntaxError, ...], reader: Reader) -> None:
         check(len(errors) > 0, "a failed parser without an error")
         last = errors[-1]
         is_here = (last.offset, last.line, last.column) == (reader.offset, reader.line, reader.column)
-        check(is_here, "a failed parser behind its error")
+        check(is_here, "a failed parser that is not at its error")
         skipped = errors[:-1]
     for error in skipped:
-        check(not reader.dialect.stops_at(error.code), "text behind the last error")
+        check(not reader.dialect.stops_at(error.code), "text after the last error")
     check(len(skipped) <= reader.dialect.max_errors, "more errors than the limit")

@@ -200,7 +200,7 @@ class Repairer:
         self._comma: i64 = 0
         self._comma_line: i64 = 0
         self._comma_column: i64 = 0
-        self._closed: i64 = 0  # the offset behind the last closing quote: a # right there is no comment
+        self._closed: i64 = 0  # the offset after the last closing quote: a # there begins no comment
         # The log. The first `_logged` repairs belong to this repairer; forks may have appended more.
         self._log: list[Repair] = []
         self._logged: i64 = 0

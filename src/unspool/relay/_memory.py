@@ -302,7 +302,7 @@ class _MemoryReader:
         self.name: Final = name
         self.after = after
         self.rest: list[LogEntry] = []
-        """What a checkpoint has dropped from the log before it was read."""
+        """The entries that a checkpoint dropped from the log before this reader had read them."""
         self._log = log
         self._loop = asyncio.get_running_loop()
         self._news = asyncio.Event()

@@ -431,7 +431,7 @@ class Step:
         state = self.changed()
         found = wanted
         if state.ids.get(found) is not None:
-            taken, free = 1, 2  # numbers: the first is never free, and the numbers between them are searched by halves
+            taken, free = 1, 2  # numbers: `taken` is never free; a binary search between them finds the first free one
             while state.ids.get(target.clean_id(f"{wanted}_{free}")) is not None:
                 taken, free = free, 2 * free
             while free - taken > 1:

@@ -60,7 +60,7 @@ def model_serializer(
 def dataclass_serializer(
     subclass: type, arguments: Schema, definitions: Definitions, config: Config
 ) -> SchemaSerializer:
-    """Return the serializer of a half-filled dataclass, of which absent fields are None."""
+    """Return the serializer of a half-filled dataclass. Its absent fields have the value None."""
     made: list[Any] = []
     for field in arguments["fields"]:
         if not field.get("init_only"):
