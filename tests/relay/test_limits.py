@@ -167,7 +167,7 @@ def test_a_publisher_without_a_block(make_log: MakeLog) -> None:
             await out.close()
             with suppress(StateError):  # it was too late
                 await flushing
-            with pytest.raises(StateError, match="only inside"):
+            with pytest.raises(StateError, match="the publisher is not open"):
                 await out.send("[")
             seen = await collect(relay.follow("s"))
             assert (seen.status, seen.state.value) == ("done", [1, 2])
@@ -299,5 +299,26 @@ def test_decimals_reach_a_page_as_numbers(fold: Any) -> None:
         value = document if fold else document["parts"][0]["value"]
         assert value == {"a": 1.25, "b": "1E+400"}
         json.dumps(value, allow_nan=False)
+
+    asyncio.run(run())
+
+
+def test_a_publisher_that_is_not_open() -> None:
+    """Sending says so, before and after; closing does nothing."""
+
+    async def run() -> None:
+        relay = Relay()
+        out = relay.publish("s", Document(), linger=0)
+        with pytest.raises(StateError, match="not open"):
+            await out.send([])
+        await out.close()
+        await out.open()
+        await out.send([{"op": "add", "path": "", "value": 1}])
+        await out.close()
+        await out.close()
+        with pytest.raises(StateError, match="not open"):
+            await out.send([])
+        assert (await relay.status("s")).status == "done"
+        await relay.aclose()
 
     asyncio.run(run())

@@ -207,8 +207,9 @@ class Publisher(Generic[S]):
         return self
 
     async def close(self) -> None:
-        """End the stream, as the end of a block does."""
-        await self.__aexit__(None, None, None)
+        """End the stream, as the end of a block does. Do nothing if the publisher is not open."""
+        if self._epoch != 0 and not self._is_closing:
+            await self.__aexit__(None, None, None)
 
     # ---- the block ----
 
@@ -361,7 +362,7 @@ class Publisher(Generic[S]):
     async def _check(self) -> None:
         """Raise the failure, if there is one."""
         if self._has_ended or self._epoch == 0 or self._is_closing:
-            raise StateError("a publisher is open only inside its `async with` block")
+            raise StateError("the publisher is not open: use it with `async with`, or call `open` first")
         if self._failure is not None:
             if self._is_interrupted and self._block is asyncio.current_task():
                 await asyncio.sleep(0)  # the cancellation arrives here
