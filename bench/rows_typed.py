@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from .documents import cut_ragged, itinerary, table
 from .doubling import doubling
@@ -54,6 +55,9 @@ def rows(effort: Effort) -> Iterator[Row]:
     ):
         contender = Contender(OURS, partial(_doubled, make, shape, effort))
         yield Row(f"typed/doubling/{key}", title, DOUBLING, [contender], turns=1)
+    for key in _WIDE:
+        contender = Contender(OURS, partial(_doubled_wide, key, effort))
+        yield Row(f"typed/doubling/{key}", f"typed partial, doubled: {key}", DOUBLING, [contender], turns=1)
 
 
 # The models -------------------------------------------------------------------------------------------------------
@@ -185,6 +189,65 @@ def _measure(make: Callable[[], Growing], document: Callable[[], str], effort: E
     if _as_plain(run(fragments)) != json.loads(text):
         raise UnavailableError("another value than the text has")
     return per_fragment(lambda: run(fragments), len(fragments), effort)
+
+
+# Wide documents. Reading a value copies its open containers, so the value is read once, at the end: reading each one
+# would measure how fast Python copies dicts, lists and sets.
+
+
+def _members(count: int, *more: str) -> str:
+    return "{" + ", ".join([*(f'"key {number:6}": {number}' for number in range(count)), *more]) + "}"
+
+
+def _in_field(name: str, value: object) -> str:
+    return json.dumps({name: value})
+
+
+_MEMBER: Final = 20  # characters, about
+_TAG: Final = '"kind": "point"'
+_WIDE: Final[Mapping[str, Callable[[int], str]]] = {
+    "extra keys": _members,
+    "a tag behind other keys": lambda count: f'{{"tagged": {_members(count, _TAG)}}}',
+    "a map": lambda count: f'{{"counts": {_members(count)}}}',
+    "a set": lambda count: _in_field("names", [f"name number {number:6}" for number in range(count)]),
+    "a string at depth 60": lambda count: '{"inner": ' * 59 + _in_field("text", "x" * count * _MEMBER) + "}" * 59,
+    "a list of models": lambda count: _in_field("points", [{"x": number, "y": "a"} for number in range(count)]),
+}
+
+
+def _wide_model() -> Any:
+    load("pydantic")
+    from pydantic import BaseModel, Field
+
+    class Point(BaseModel, extra="allow"):
+        kind: Literal["point"] = "point"
+        x: int | None = None
+        y: str | None = None
+
+    class Line(BaseModel, extra="allow"):
+        kind: Literal["line"]
+
+    class Wide(BaseModel, extra="allow"):
+        tagged: Annotated[Point | Line, Field(discriminator="kind")] | None = None
+        names: set[str] | None = None
+        counts: dict[str, int] | None = None
+        points: list[Point] | None = None
+        inner: Wide | None = None
+        text: str | None = None
+
+    Wide.model_rebuild(_types_namespace={"Wide": Wide})
+    return Wide
+
+
+def _doubled_wide(key: str, effort: Effort) -> Measure:
+    typed = load("unspool.typed")
+    resolver = typed.partial(_wide_model())
+
+    def run(fragments: Sequence[str]) -> object:
+        partials = deque(typed.iter_partial(resolver, fragments), maxlen=1)
+        return partials[0].value
+
+    return doubling(lambda length: _WIDE[key](length // _MEMBER), run, effort, {8: 50_000})
 
 
 def _doubled(make: Callable[[], Growing], shape: Callable[[int], str], effort: Effort) -> Measure:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unspool import COMPILED
-from unspool._sharing import appended
+from unspool._sharing import GrowingMap, appended
 
 
 def test_the_newest_version_appends_in_place() -> None:
@@ -109,3 +109,20 @@ def test_threads_that_go_on_and_on() -> None:
             assert past[0] == "past"
     finally:
         sys.setswitchinterval(before)
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 9), st.integers(), st.booleans())))
+def test_every_version_of_a_map_stays_what_it_was(steps: list[tuple[int, int, int, bool]]) -> None:
+    """Whichever versions get more keys, and whichever are read as dicts meanwhile, each keeps its own members."""
+    versions: list[tuple[GrowingMap, dict[object, object]]] = [(GrowingMap(), {})]
+    for place, key, value, is_read in steps:
+        known, members = versions[place % len(versions)]
+        versions.append((known.put(key, value), {**members, key: value}))
+        if is_read:
+            assert known.as_dict() == members
+    for known, members in versions:
+        made = known.as_dict()
+        assert list(made.items()) == list(members.items()) == known.items()
+        assert [known.get(key, "none") for key in range(10)] == [members.get(key, "none") for key in range(10)]
+        made["more"] = 1
+        assert known.as_dict() == members

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ._repairs import Repair
     from ._text.extract import Extractor, Piece, Skipped
     from ._text.repair import Repairer
+    from ._tree.fold import OpenText
     from ._tree.nodes import Node
 
 __all__ = ["Fragment", "FragmentParser", "Intake", "TreeParser", "ValueParser", "as_bytes"]
@@ -459,9 +460,18 @@ class TreeParser:
             self._is_closed = True
         self._raise_error()
 
-    def glance(self, *, with_values: bool) -> Node | None:
-        """Return the tree so far, or None before there is one. Without values, open containers have no value."""
-        return self._sink.glance(with_values)
+    def glance(self) -> Node | None:
+        """Return the tree so far, or None before there is one. Open containers have no plain value."""
+        return self._sink.glance()
+
+    @property
+    def is_seen(self) -> bool:
+        """Since the last glance, nothing has changed but the text of the open string."""
+        return self._sink.is_seen
+
+    def open_text(self) -> OpenText | None:
+        """Return the text of the open string; None if no string is open. It is the same object until the text grows."""
+        return self._sink.open_text()
 
     @property
     def repairs(self) -> tuple[Repair, ...]:

@@ -37,17 +37,24 @@ def appended(shared: list[Item], size: i64, item: Item) -> list[Item]:
 class GrowingMap:
     """An immutable map. A new key costs the same however many there are; a new value for a known key copies the map."""
 
-    __slots__ = ("_entries", "_log", "size")
+    __slots__ = ("_copied", "_entries", "_log", "size")
 
-    def __init__(self) -> None:
-        self._entries: dict[object, tuple[object, object, int]] = {}  # key, value and place in the log, by key
-        self._log: list[tuple[object, object, int]] = []
-        self.size = 0
+    def __init__(
+        self,
+        entries: dict[object, tuple[object, object, int]] | None = None,
+        log: list[tuple[object, object, int]] | None = None,
+        size: int = 0,
+        copied: dict[object, object] | None = None,
+    ) -> None:
+        self._entries = {} if entries is None else entries  # key, value and place in the log, by key
+        self._log = [] if log is None else log
+        self.size = size
+        self._copied = {} if copied is None else copied  # what `as_dict` copies; it grows with the versions that ask
 
-    def get(self, key: object) -> object:
-        """Return the value of this key; None if there is none."""
+    def get(self, key: object, default: object = None) -> object:
+        """Return the value of this key; `default` if there is none."""
         entry = self._entries.get(key)
-        return None if entry is None or entry[2] >= self.size else entry[1]
+        return default if entry is None or entry[2] >= self.size else entry[1]
 
     def put(self, key: object, value: object) -> GrowingMap:
         """Return the map with this value under this key, at the end if the key is new."""
@@ -59,7 +66,7 @@ class GrowingMap:
             grown = appended(log, size, entry)
             if grown is log:
                 entries[key] = entry
-                return _version(entries, log, size + 1)
+                return GrowingMap(entries, log, size + 1, self._copied)
         if known is not None and known[2] < size:
             entry = (key, value, known[2])
         log = log[:size]
@@ -67,18 +74,20 @@ class GrowingMap:
             log.append(entry)
         else:
             log[entry[2]] = entry
-        return _version({each[0]: each for each in log}, log, len(log))
+        return GrowingMap({each[0]: each for each in log}, log, len(log))
+
+    def as_dict(self) -> dict[object, object]:
+        """Return a new dict. Copying one is fast, so all versions share a dict that is copied for each call."""
+        copied, log, size = self._copied, self._log, self.size
+        for place in range(len(copied), size):
+            entry = log[place]
+            copied[entry[0]] = entry[1]
+        if len(copied) == size:
+            made = copied.copy()
+            if len(made) == size:  # or another thread has added to it
+                return made
+        return {entry[0]: entry[1] for entry in log[:size]}
 
     def items(self, start: int = 0) -> list[tuple[object, object]]:
         """Return the keys and values in the order of their first occurrence, without the first `start` ones."""
         return [(entry[0], entry[1]) for entry in self._log[start : self.size]]
-
-
-def _version(
-    entries: dict[object, tuple[object, object, int]], log: list[tuple[object, object, int]], size: int
-) -> GrowingMap:
-    made = GrowingMap()
-    made._entries = entries
-    made._log = log
-    made.size = size
-    return made

@@ -11,7 +11,8 @@ import dataclasses
 import importlib
 import json
 import re
-from collections import Counter
+from collections import Counter, deque
+from enum import Enum
 from functools import cache
 from importlib.util import find_spec
 from random import Random
@@ -485,6 +486,49 @@ def test_law_18_the_iterator_gives_what_the_states_give(kind: Kind) -> None:
     for text in invalid_texts(kind):
         with pytest.raises(InvalidError):
             list(iter_partial(kind.shape, fragments_of(text, Random(text))))
+
+
+@every_type
+def test_law_18_it_does_not_matter_when_a_value_is_asked_for(kind: Kind) -> None:
+    """A value that is read late, or after later ones, is the one that was there, with the same parts."""
+    for text in valid_texts(kind):
+        chance = Random(text)
+        fragments = fragments_of(text, chance)
+        at_once = [[one.value, one.problems, one.missing] for one in iter_partial(kind.shape, fragments)]
+        partials: list[Partial[Any]] = []
+        early: dict[int, object] = {}
+        for number, one in enumerate(iter_partial(kind.shape, fragments)):
+            partials.append(one)
+            for known in (number, chance.randrange(number + 1)):
+                if chance.random() < 0.4:
+                    early[known] = partials[known].value
+        for number in chance.sample(range(len(partials)), len(partials)):
+            one = partials[number]
+            assert same(one.value, at_once[number][0])
+            assert [one.problems, one.missing] == at_once[number][1:]
+            assert one.value is early.get(number, one.value)
+        assert_same_parts([one.value for one in partials], [value for value, _, _ in at_once])
+
+
+def assert_same_parts(values: list[object], others: list[object]) -> None:
+    """Two runs show the same parts again in the same places."""
+    for before, after, other_before, other_after in zip(values, values[1:], others, others[1:], strict=False):
+        shared = {id(part) for part in parts_of(before)} & {id(part) for part in parts_of(after)}
+        other_shared = {id(part) for part in parts_of(other_before)} & {id(part) for part in parts_of(other_after)}
+        assert len(shared) == len(other_shared)
+
+
+def parts_of(value: object) -> list[object]:
+    """The containers and instances in a value, which are new objects when anything in them changes."""
+    inner: list[object] = []
+    if isinstance(value, dict):
+        inner = list(value.values())
+    elif isinstance(value, (list, tuple, set, frozenset, deque)):
+        inner = list(value)
+    elif hasattr(value, "__dict__") and not isinstance(value, (Enum, type)):
+        inner = list(vars(value).values())
+    parts = [part for one in inner for part in parts_of(one)]
+    return [value, *parts] if inner else parts
 
 
 def is_news(one: Partial[Any], before: Partial[Any] | None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import tracemalloc
 from dataclasses import dataclass, make_dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -416,6 +417,10 @@ def deep(n: int) -> tuple[Any, str]:
     return DeepNode, '{"a": "x", "inner": ' * 60 + '{"a": "' + "y" * n + '"}' + "}" * 60
 
 
+def long_text(n: int) -> tuple[Any, str]:
+    return DeepNode, '{"a": "' + "y" * 20 * n + '"}'
+
+
 class DeepNode(BaseModel):
     a: str
     inner: DeepNode | None = None
@@ -440,6 +445,39 @@ def test_law_13_twice_the_document_is_twice_the_work(read: Any, make: Callable[[
         return steps(run)
 
     assert count(80) <= 2.3 * count(40) + 1000
+
+
+@pytest.mark.skipif(COMPILED, reason="steps are counted in the plain sources only")
+@pytest.mark.parametrize("read", [iter_partial, iter_changes])
+@pytest.mark.parametrize("make", [many_items, many_extras, tag_behind, strings, a_map, deep])
+def test_law_13_twice_the_fragments_are_twice_the_work(read: Any, make: Callable[[int], tuple[Any, str]]) -> None:
+    """The same shapes in fragments of 8 characters: each fragment costs the same, however long the document is."""
+
+    def count(n: int) -> int:
+        hint, text = make(n)
+        fragments = [text[at : at + 8] for at in range(0, len(text), 8)]
+        return steps(lambda: [None for _ in read(hint, fragments)])
+
+    count(1)  # the shape, and the serializers, are made once
+    assert count(80) <= 2.3 * count(40) + 1000
+
+
+@pytest.mark.parametrize("make", [many_items, many_extras, tag_behind, strings, a_map, deep, long_text])
+def test_law_13_values_that_nobody_reads_cost_nothing(make: Callable[[int], tuple[Any, str]]) -> None:
+    """A program that keeps each outcome of a long document, and reads none, has no copy of the document in each."""
+
+    def memory(n: int) -> int:
+        hint, text = make(n)
+        fragments = [text[at : at + 8] for at in range(0, len(text), 8)]
+        tracemalloc.start()
+        kept = list(iter_partial(hint, fragments))
+        size, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert len(kept) > len(fragments) / 4
+        return size
+
+    memory(1)  # the shape is made once
+    assert memory(800) <= 2.3 * memory(400)
 
 
 @pytest.mark.long

@@ -11,7 +11,7 @@ import enum
 import json
 import re
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date
 from fractions import Fraction
 from random import Random
@@ -52,8 +52,9 @@ from tests.support import models
 from tests.support.instances import Case, anything
 from tests.support.model_counted import CALLS as COUNTED
 from tests.support.model_counted import reset_calls
+from tests.support.strategies import one_by_one
 from unspool import create_state, finalize, parse_chunk
-from unspool.typed import Complete, Invalid, from_pydantic, resolve
+from unspool.typed import Complete, Invalid, InvalidError, from_pydantic, iter_partial, resolve
 
 T = TypeVar("T")
 CALLS: list[Any] = []
@@ -740,3 +741,21 @@ def test_what_is_only_shown_goes_without_what_it_would_have_to_ask_for(prefix: s
     shown: Any = resolution.value
     found = {name: getattr(shown, name) for name in shown.model_fields_set}
     assert {name: value.root if name == "name" else value for name, value in found.items()} == expected
+
+
+def test_a_string_that_is_too_long_is_refused_at_its_first_character_too_many() -> None:
+    """Also if nothing but the text of an open string changes: in a list, at the root, and with other problems."""
+    short = Annotated[str, Field(max_length=3)]
+    for hint, before in ((short, '"'), (list[short], '["abc","'), (dict[str, list[short]], '{"a":["')):
+        fragments = [*one_by_one(before + "abcd"), *one_by_one('efg"')]
+        seen: list[str] = []
+        with pytest.raises(InvalidError) as caught:
+            list(iter_partial(hint, watched(fragments, seen)))
+        assert "".join(seen) == before + "abcd"
+        assert caught.value.problems[0].code == "too_long"
+
+
+def watched(fragments: Iterable[str], seen: list[str]) -> Iterator[str]:
+    for fragment in fragments:
+        seen.append(fragment)
+        yield fragment

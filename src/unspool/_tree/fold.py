@@ -220,6 +220,33 @@ class Branch:
 
 @final
 @mypyc_attr(free_list_len=1)
+class OpenText:
+    """The text of an open string at one moment. Its pieces are joined when someone asks for it."""
+
+    __slots__ = ("_joined", "_pieces", "count", "length")
+
+    def __init__(self, pieces: list[str], count: i64, length: i64) -> None:
+        self._pieces = pieces  # the first `count` of them
+        self.count: i64 = count
+        self.length: i64 = length
+        self._joined: str | None = None
+
+    @property
+    def joined(self) -> str | None:
+        """The text; None if nobody has asked for it."""
+        return self._joined
+
+    def text(self) -> str:
+        """Return the text."""
+        text = self._joined
+        if text is None:
+            pieces, count = self._pieces, self.count
+            text = self._joined = "".join(pieces if len(pieces) == count else pieces[:count])
+        return text
+
+
+@final
+@mypyc_attr(free_list_len=1)
 class TreeFold(Sink):
     """Grows the tree of one document; of several documents, that of the newest.
 
@@ -236,7 +263,9 @@ class TreeFold(Sink):
         "_had_grown",
         "_has_grown",
         "_is_cut_off",
+        "_is_seen",
         "_length",
+        "_open_text",
         "_owner",
         "_piece_count",
         "_pieces",
@@ -268,6 +297,8 @@ class TreeFold(Sink):
         self._shares_pieces = False
         self._length: i64 = 0
         self._text = ""  # the text that was last shown: if it has _length characters, it is all of it
+        self._is_seen = False  # since the last look, nothing but the open string has changed
+        self._open_text: OpenText | None = None  # at the last look
         self._errors: list[JSONSyntaxError] | None = None
         self._error_count: i64 = 0
         self._is_cut_off = False  # the end of a line cut the document off, and the containers close without an end
@@ -399,27 +430,49 @@ class TreeFold(Sink):
 
     # Reading a fold that goes on, without forks: each look makes new objects.
 
-    def glance(self, with_values: bool) -> Node | None:
-        """Return the tree as it stands now. Without values, open containers have no plain value."""
+    def glance(self) -> Node | None:
+        """Return the tree as it stands now. Open containers have no plain value."""
         branch = self._top
         key, node = self._innermost()
-        value: object = MISSING
+        self._is_seen = True
+        self._open_text = None
         if self.in_string:
-            value = text = self._text
+            text = self._text
             if self._piece_count > 1:
                 self._pieces = [text]  # joined once
                 self._piece_count = 1
+            self._open_text = OpenText(self._pieces, self._piece_count, self._length)
         while branch is not None:
-            value = branch.value(key, value) if with_values else MISSING
-            node = branch.node(False, key, node, value)
+            node = branch.node(False, key, node, MISSING)
             key = branch.key
             branch = branch.outer
         return node
+
+    @property
+    def is_seen(self) -> bool:
+        """Since the last glance, nothing has changed but the text of the open string."""
+        return self._is_seen
+
+    def open_text(self) -> OpenText | None:
+        """Return the text of the open string; None if no string is open. It is the same object until the text grows.
+
+        For a fold that is seen.
+        """
+        last = self._open_text
+        if last is None or last.length == self._length:
+            return last
+        known = last.joined
+        if known is not None and last.count > 1:
+            self._pieces = [known, *self._pieces[last.count :]]  # joined once
+            self._piece_count -= last.count - 1
+        text = self._open_text = OpenText(self._pieces, self._piece_count, self._length)
+        return text
 
     # The calls of the reader.
 
     def start_container(self, is_object: bool, key: str | None, index: i64, node_id: i64, offset: i64) -> None:
         self._has_grown = True
+        self._is_seen = False
         self._top = Branch(self._owner, self._top, is_object, key, node_id)
 
     def end_container(self, is_object: bool, node_id: i64, offset: i64) -> None:
@@ -440,6 +493,7 @@ class TreeFold(Sink):
     def start_string(self, key: str | None, index: i64, node_id: i64, offset: i64) -> None:
         self._had_grown = self._has_grown
         self._has_grown = True
+        self._is_seen = False
         self.in_string = True
         self._string_key = key
         self._string_id = node_id
@@ -489,6 +543,7 @@ class TreeFold(Sink):
             self._add(key, BooleanNode(node_id, self._parent_id(), value))
 
     def error(self, error: JSONSyntaxError, node_id: i64, goes_on: bool) -> None:
+        self._is_seen = False
         self._errors = [error] if self._errors is None else appended(self._errors, self._error_count, error)
         self._error_count += 1
         self._is_cut_off = goes_on and error.code is INCOMPLETE and self._top is not None
@@ -503,6 +558,7 @@ class TreeFold(Sink):
         return NO_PARENT if top is None else top.id
 
     def _add(self, key: str | None, node: Node) -> None:
+        self._is_seen = False
         top = self._top
         if top is None:
             self._closed = node

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, Type
 from .._errors import UnspoolError, shown_path
 from .._path import ROOT, Path
 from .._quoting import printable
+from .._sharing import GrowingMap
 from .._tree.nodes import ContainerNode, ObjectNode
-from ._resolve import HIDDEN, NodeResult, OpenResult, is_same
+from ._resolve import HIDDEN, NO_MEMBERS, NodeResult, OpenResult, is_same, shown_value
 from ._shape import (
     UNWRITTEN,
     ArrayShape,
-    DeferredShape,
     Held,
     IgnoredShape,
     MapShape,
@@ -31,7 +31,6 @@ from ._shape import (
     ShapeError,
     UnwritableError,
     Writing,
-    chosen,
     is_array,
     is_object,
     plain_copy,
@@ -111,16 +110,14 @@ class GrowingContainer:
     Everything in it that is not open is either complete, and `done`, or not complete in any part.
     """
 
-    __slots__ = ("container", "done", "is_draft", "items_done", "key", "node", "path", "result", "size")
+    __slots__ = ("container", "done", "is_draft", "items_done", "key", "path", "result")
 
     def __init__(self, container: JsonContainer, path: Path, key: object, is_draft: bool) -> None:
         self.container = container
         self.path = path
         self.key = key  # in the container around it
         self.is_draft = is_draft  # nothing in it is complete before it closes
-        self.result: OpenResult | None = None  # None at first, and for a plain value
-        self.node: ContainerNode | None = None
-        self.size = 0  # of the node, as it was: the number of closed children
+        self.result: OpenResult | None = None  # None at first
         self.done: set[str] = set()  # the keys of complete members
         self.items_done = 0  # the number of complete items, from the start
 
@@ -159,7 +156,7 @@ class ShownDocument:
     ) -> tuple[list[ValueChange], list[Operation]]:
         """Return what changed since the last call, and the operations of JSON Patch."""
         self._changes, self._operations, self._new = [], [], None
-        value = result.value
+        value = shown_value(result.shown)
         if root is None or (self._writing.is_whole and not is_complete):
             pass
         elif value is HIDDEN:
@@ -188,7 +185,7 @@ class ShownDocument:
 
     def _shown_top(self) -> object:
         level = self._levels[0] if self._levels else None
-        return HIDDEN if level is None or level.result is None else level.result.value
+        return HIDDEN if level is None or level.result is None else shown_value(level.result.shown)
 
     # Open containers
 
@@ -196,10 +193,9 @@ class ShownDocument:
         self, depth: int, around: JsonContainer, key: Any, path: Path, result: NodeResult, node: Node, *, is_draft: bool
     ) -> None:
         """Follow the open value at this place, and the open values inside it."""
-        shape: Shape | None = self._shape
         while True:
             child = result if isinstance(result, OpenResult) else None
-            value: Any = result.value
+            value: Any = shown_value(result.shown)
             if child is not None and isinstance(child.known.shape, ArrayShape) and child.known.shape.is_set:
                 is_followed = False
             else:
@@ -207,38 +203,32 @@ class ShownDocument:
             if isinstance(node, ContainerNode) and not is_followed:
                 del self._levels[depth:]
                 return  # it is written when it is complete
-            if not isinstance(node, ContainerNode):
+            if child is None or not isinstance(node, ContainerNode):
                 del self._levels[depth:]
                 self._match(around, key, path, self._json(value, path))
                 return
             level = self._levels[depth] if depth < len(self._levels) else None
             if level is None or level.key != key or not self._goes_on(level, child):
                 del self._levels[depth:]
-                level = self._begin(around, key, path, child, node, is_draft or _is_draft(child, shape, node))
+                level = self._begin(around, key, path, child, is_draft or child.known.is_draft)
                 self._levels.append(level)
-            following = (
-                self._follow_plain(depth, level, node) if child is None else self._follow(depth, level, child, node)
-            )
-            level.result, level.node, level.size = child, node, node._size
+            following = self._follow(depth, level, child, node)
+            level.result = child
             if following is None:
                 del self._levels[depth + 1 :]
                 return
             key, result, is_draft = following
-            shape = None if child is None else child.known.child_shape
             around, path, node = level.container, Path(level.path, key), node._open[0]
             depth += 1
 
-    def _goes_on(self, level: GrowingContainer, child: OpenResult | None) -> bool:
-        if level.result is None or child is None:
-            return level.result is child
-        return level.result.known.shape is child.known.shape
+    def _goes_on(self, level: GrowingContainer, child: OpenResult) -> bool:
+        return level.result is not None and level.result.known.shape is child.known.shape
 
     def _begin(
-        self, around: JsonContainer, key: Any, path: Path, child: OpenResult | None, node: ContainerNode, is_draft: bool
+        self, around: JsonContainer, key: Any, path: Path, child: OpenResult, is_draft: bool
     ) -> GrowingContainer:
         """Put an empty container in its place. Its content becomes part of the same operation."""
-        is_object = isinstance(node, ObjectNode) if child is None else isinstance(child.known.values, dict)
-        container: JsonContainer = {} if is_object else []
+        container: JsonContainer = [] if isinstance(child.known.values, list) else {}
         is_there = key in around if isinstance(around, dict) else key < len(around)
         if is_there:
             self._remove(around, key, path)
@@ -287,7 +277,7 @@ class ShownDocument:
         depth: int,
         level: GrowingContainer,
         result: OpenResult,
-        values: dict[object, object],
+        values: GrowingMap,
         node: ObjectNode,
         wrong: set[Step | None],
     ) -> tuple[Any, NodeResult, bool] | None:
@@ -295,10 +285,11 @@ class ShownDocument:
         members = cast("dict[str, Any]", level.container)
         names: list[object]
         count = 0 if old is None else old.known.count
+        known_before = NO_MEMBERS if old is None else cast("GrowingMap", old.known.values)
         if cast("MapShape", known.shape).check_key is None:
             names = list(dict.fromkeys(node._keys[count : known.count]))
         else:
-            names = self._new_names(values, known.count - count, 0 if old is None else len(old.known.values))
+            names = _new_names(values, known.count - count, known_before.size)
         for name in names:
             key = self._writing.map_key(name)
             path = Path(level.path, key)
@@ -306,7 +297,7 @@ class ShownDocument:
             if old is not None:
                 shown = old.shown_child if old.known.name == name and old.child is not None else HIDDEN
                 if shown is HIDDEN:
-                    shown = cast("dict[object, object]", old.known.values).get(name, HIDDEN)
+                    shown = known_before.get(name, HIDDEN)
             value = values.get(name, HIDDEN)
             if value is not HIDDEN:
                 is_valid = not level.is_draft and not wrong
@@ -319,28 +310,21 @@ class ShownDocument:
             return None
         key = self._writing.map_key(known.name)
         if result.shown_child is HIDDEN:
-            if key in members and known.name not in values:
+            if key in members and values.get(known.name, HIDDEN) is HIDDEN:
                 self._remove(members, key, Path(level.path, key))
             return None
         return key, result.child, level.is_draft
-
-    def _new_names(self, values: dict[object, object], count: int, old_count: int) -> list[object]:
-        """Return the names that are new, or all of them if a name came twice: then nothing tells which one."""
-        if len(values) - old_count != count:
-            return list(values)
-        newest = reversed(values)
-        return [next(newest) for _ in range(count)][::-1]
 
     def _follow_members(
         self, depth: int, level: GrowingContainer, result: OpenResult, node: ObjectNode, wrong: set[Step | None]
     ) -> tuple[Any, NodeResult, bool] | None:
         known, old = result.known, level.result
         shape = cast("ObjectShape", known.shape)
-        values = cast("dict[str, object]", known.values)
+        values = cast("GrowingMap", known.values)
         count = 0 if old is None else old.known.count
         keys = list(dict.fromkeys(node._keys[count : known.count]))
         if keys and shape.waiting:
-            keys += [key for key in shape.waiting if key in values and key not in keys]
+            keys += [key for key in shape.waiting if values.get(key, HIDDEN) is not HIDDEN and key not in keys]
         members = cast("dict[str, Any]", level.container)
         has_closed = False
         for text_key in keys:
@@ -366,30 +350,10 @@ class ShownDocument:
         if key is None or _is_outdone(shape, known.step, values):
             return None
         if result.shown_child is HIDDEN:
-            if key in members and known.name not in values:
+            if key in members and values.get(known.name, HIDDEN) is HIDDEN:
                 self._remove(members, key, Path(level.path, key))
             return None
         return key, result.child, level.is_draft or known.step in shape.waiting
-
-    def _follow_plain(
-        self, depth: int, level: GrowingContainer, node: ContainerNode
-    ) -> tuple[Any, NodeResult, bool] | None:
-        """Follow a value of any type, which has no results inside: the tree tells what is new."""
-        old_open = level.node._open[0] if level.node is not None and level.node._open else None
-        for index in range(level.size, node._size):
-            child = node._items[index]
-            key: Any = node._keys[index] if isinstance(node, ObjectNode) else index
-            shown: object = HIDDEN
-            if old_open is not None and index == level.size:
-                shown = old_open.value
-            self._close(depth, level, key, shown, child.value, not level.is_draft)
-        if node._size > level.size:
-            del self._levels[depth + 1 :]
-        if not node._open:
-            return None
-        opened = node._open[0]
-        key = node._open_key if isinstance(node, ObjectNode) else node._size
-        return key, NodeResult(opened.value), level.is_draft
 
     # Closed values
 
@@ -580,11 +544,10 @@ class ShownDocument:
             self._operations.append({"op": "remove", "path": path.pointer})
 
 
-def _is_draft(child: OpenResult | None, shape: Shape | None, node: Node) -> bool:
-    """Return whether an open value is judged as a whole when it closes. A plain value has no result that says so."""
-    if child is not None:
-        return child.known.is_draft
-    return shape is not None and isinstance(chosen(shape, node)[0], DeferredShape)
+def _new_names(values: GrowingMap, count: int, old_count: int) -> list[object]:
+    """Return the names that are new, or all of them if a name came twice: then nothing tells which one."""
+    start = old_count if values.size - old_count == count else 0
+    return [name for name, _ in values.items(start)]
 
 
 def _levels_below(levels: list[GrowingContainer], key: object) -> list[GrowingContainer]:
@@ -595,10 +558,9 @@ def _unwritable(error: UnwritableError, path: Path) -> UnspoolError:
     return UnspoolError(f"{shown_path(path)}: the value cannot be written as JSON: {printable(str(error))}")
 
 
-def _is_outdone(shape: ObjectShape, key: str, values: dict[str, object]) -> bool:
+def _is_outdone(shape: ObjectShape, key: str, values: GrowingMap) -> bool:
     """Return whether another name of the same field is there, which wins over this one."""
     waiting = shape.waiting.get(key)
     if waiting is None:
         return False
-    keys = values.keys()
-    return not keys.isdisjoint(waiting.winners)
+    return any(values.get(winner, HIDDEN) is not HIDDEN for winner in waiting.winners)

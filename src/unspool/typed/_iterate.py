@@ -42,16 +42,26 @@ from ..select import START, Pattern
 from ..select import compile as compile_pattern
 from ._changes import Changes, ShownDocument
 from ._outcome import Invalid, InvalidError, Partial
-from ._resolve import FoundProblem, invalid_with, resolve, resolve_tree, reviewed
-from ._shape import Shape, asks_for_values
+from ._resolve import (
+    FoundProblem,
+    LongerResult,
+    invalid_with,
+    is_same,
+    resolve,
+    resolve_tree,
+    result_of,
+    reviewed,
+)
+from ._shape import Shape
 
 if TYPE_CHECKING:
     from .._native import i64
     from .._parser import Fragment
     from .._repairs import Repair
     from .._state import ParserState
+    from .._tree.fold import OpenText
     from ._outcome import Resolution
-    from ._resolve import Cache
+    from ._resolve import Cache, NodeResult
 
 __all__ = [
     "Resolver",
@@ -365,13 +375,13 @@ class PartialStage:
     """The typed value after each fragment that changed something visible."""
 
     __slots__ = (
-        "_asks_for_values",
         "_context",
         "_fault",
         "_has_ended",
         "_on_invalid",
         "_parser",
         "_repairs",
+        "_text",
         "cache",
         "last",
         "shape",
@@ -380,11 +390,11 @@ class PartialStage:
     def __init__(self, resolver: Resolver[Any], parser: TreeParser, on_invalid: str) -> None:
         self.shape = resolver.shape
         self._context = resolver.context
-        self._asks_for_values = asks_for_values(resolver.shape)
         self._parser = parser
         self._on_invalid = on_invalid
         self.cache: Cache | None = None
         self.last: Resolution[Any] | None = None
+        self._text: OpenText | None = None  # of the open string, as it was resolved last
         self._fault: JSONSyntaxError | None = None
         self._has_ended = False
         self._repairs: tuple[Repair, ...] = ()  # those that the last value had
@@ -407,9 +417,7 @@ class PartialStage:
     def _take(self) -> list[Partial[Any]]:
         last = self.last
         parser = self._parser
-        root = parser.glance(with_values=self._asks_for_values)
-        self.last, self.cache = resolve_tree(self.shape, root, parser.is_complete, self.cache, self._context)
-        resolution = self.last
+        resolution = self.last = self._resolved()
         is_news = self._is_news(last, resolution)
         repairs = parser.repairs
         if repairs:
@@ -420,11 +428,39 @@ class PartialStage:
                 self._repairs = resolution.repairs = repairs
         return [cast("Partial[Any]", resolution)] if is_news else []
 
+    def _resolved(self) -> Resolution[Any]:
+        """Return the resolution of the text so far.
+
+        More text in an open string costs the same at every depth, and the text of a key costs nothing.
+        """
+        last, cache, parser = self.last, self.cache, self._parser
+        if last is not None and cache is not None:
+            if parser.is_seen:
+                text = parser.open_text()
+                if text is self._text and parser.is_complete is last.is_complete:
+                    return last
+                longer = None if text is None else cache.with_longer_string(text)
+                if longer is not None:
+                    self._text = text
+                    return longer
+            cache = cache.after(last)
+        resolution, self.cache = resolve_tree(self.shape, parser.glance(), parser.is_complete, cache, self._context)
+        self._text = parser.open_text()
+        return resolution
+
+    @property
+    def result(self) -> NodeResult:
+        """The result behind the last resolution."""
+        return result_of(cast("Resolution[Any]", self.last)).settled
+
     def _is_news(self, last: Resolution[Any] | None, resolution: Resolution[Any]) -> bool:
         if resolution is last or not isinstance(resolution, Partial) or self.is_raised(resolution):
             return False
+        result = result_of(resolution)
+        if isinstance(result, LongerResult):
+            return True
         # Text behind a complete value may take the completeness back. Nothing visible has changed then.
-        if isinstance(last, Partial) and last.value is resolution.value:
+        if isinstance(last, Partial) and is_same(result_of(last).shown, result.shown):
             return not last.is_complete and type(last) is not type(resolution)
         return True
 
@@ -579,7 +615,7 @@ class ChangeStage:
         resolution, cache = stage.last, stage.cache
         if not isinstance(resolution, Partial) or cache is None or stage.is_raised(resolution):
             return []
-        changes, patch = self._document.follow(cache.result, cache.root, is_complete=resolution.is_complete)
+        changes, patch = self._document.follow(stage.result, cache.root, is_complete=resolution.is_complete)
         return [Changes(resolution, changes, patch)] if changes else []
 
     def raise_fault(self) -> None:
@@ -691,11 +727,10 @@ def _item_stage(
 class ItemStage:
     """The elements that a pattern selects, each when it has closed."""
 
-    __slots__ = ("_asks_for_values", "_fault", "_intake", "_is_strict", "_resolver", "_sink")
+    __slots__ = ("_fault", "_intake", "_is_strict", "_resolver", "_sink")
 
     def __init__(self, resolver: Resolver[Any], intake: Intake, pattern: Pattern, *, is_strict: bool) -> None:
         self._resolver = resolver
-        self._asks_for_values = asks_for_values(resolver.shape)
         self._intake = intake
         self._sink = ElementSink(pattern)
         self._is_strict = is_strict  # an invalid element is raised, and not left out
@@ -726,7 +761,7 @@ class ItemStage:
 
     def _is_valid(self, element: Element) -> bool:
         """Resolve an element, and report whether nothing in it is known to be wrong."""
-        invalid = element.resolve(self._resolver, self._asks_for_values, 0 if self._is_strict else UNSEEN)
+        invalid = element.resolve(self._resolver, 0 if self._is_strict else UNSEEN)
         if invalid is not None and self._is_strict:
             self._fault = InvalidError(invalid)
         return invalid is None
@@ -841,25 +876,30 @@ class ElementSink(Sink):
 class Element:
     """One element of an array: its place in the text, the tree of it, and the typed value."""
 
-    __slots__ = ("_cache", "_path", "first_id", "fold", "value")
+    __slots__ = ("_cache", "_path", "_resolution", "first_id", "fold")
 
     def __init__(self, path: Path, first_id: i64) -> None:
         self._path = path
         self._cache: Cache | None = None
         self.first_id: i64 = first_id
         self.fold = TreeFold()
-        self.value: Any = None
+        self._resolution: Resolution[Any] | None = None
 
-    def resolve(self, resolver: Resolver[Any], with_values: bool, before: int) -> Invalid[Any] | None:
+    @property
+    def value(self) -> Any:
+        """The value so far."""
+        return None if self._resolution is None else self._resolution.value
+
+    def resolve(self, resolver: Resolver[Any], before: int) -> Invalid[Any] | None:
         """Resolve the element, and return its problems, if any, with paths from the root of the text.
 
         `before` is the number of problems that count before it.
         """
         fold = self.fold
-        root = fold.glance(with_values)
+        root = fold.glance()
         shape = resolver.shape
         resolution, self._cache = resolve_tree(shape, root, fold.has_closed, self._cache, resolver.context, before)
-        self.value = resolution.value
+        self._resolution = resolution
         invalid = resolution.invalid
         if invalid is None:
             return None

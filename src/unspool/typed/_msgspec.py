@@ -591,7 +591,9 @@ def row(fields: list[Field], show: BuildRecord, make: BuildRecord, extra: bool) 
         return make(dict(zip(names, items, strict=False)))
 
     places = [field.shape for field in fields]
-    return TupleShape(places, IGNORED if extra else None, show=show_items, make=make_items, expected=words)
+    shape = TupleShape(places, IGNORED if extra else None, show=show_items, make=make_items, expected=words)
+    shape.may_hide = held > 0
+    return shape
 
 
 def _whole_struct(cls: Any) -> BuildRecord:

@@ -3,7 +3,7 @@
 # Compiled with mypyc.
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Generic, Literal, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar, cast
 
 from .._errors import UnspoolError
 from .._path import ROOT, Path
@@ -30,11 +30,13 @@ if TYPE_CHECKING:
     from ._resolve import NodeResult
     from ._shape import Problem, Shape
 
-__all__ = ["Complete", "Invalid", "InvalidError", "Missing", "Partial", "Resolution"]
+__all__ = ["UNMADE", "Complete", "Invalid", "InvalidError", "Missing", "Partial", "Resolution"]
 
 T = TypeVar("T")
 R = TypeVar("R")
 FieldState: TypeAlias = Literal["pending", "growing", "complete"]
+UNMADE: Final = object()
+"""A value that nobody has asked for."""
 JudgedPlace: TypeAlias = "tuple[tuple[Step, ...], bool]"
 """The steps to a node that is wrong, and whether nothing inside it was judged."""
 
@@ -80,14 +82,13 @@ def _restored(problems: tuple[Problem, ...]) -> InvalidError:
 class Resolution(Generic[T]):
     """The base class of the four outcomes."""
 
-    __slots__ = ("_judged", "_problems", "_result", "_root", "_shape", "repairs", "value")
+    __slots__ = ("_judged", "_problems", "_result", "_root", "_shape", "_value", "repairs")
 
     is_complete: ClassVar[bool] = False
     """The text is complete and the value is one of the type, fully validated."""
 
     def __init__(self, value: object, result: NodeResult | None, shape: Shape, root: Node | None) -> None:
-        self.value = cast("T", value)
-        """The value so far: half filled, or the real one once it is complete; None if there is nothing to show yet."""
+        self._value = value  # UNMADE: the result makes it
         self._result = result  # None: nothing is wrong
         self._judged = result  # the problems where they were found, for `is_complete_at`
         self._problems: tuple[Problem, ...] | None = None
@@ -95,6 +96,16 @@ class Resolution(Generic[T]):
         self._root = root
         self.repairs: tuple[Repair, ...] = ()
         """From `iter_partial` with `repair`: the changes that made the text readable. A `ParserState` has its own."""
+
+    @property
+    def value(self) -> T:
+        """The value so far: half filled, or the real one once it is complete; None if there is nothing to show yet.
+
+        An open value is a copy of what it holds, so it is made when you ask for it, and kept.
+        """
+        if self._value is UNMADE:
+            self._value = None if self._result is None else self._result.value_or_none()
+        return cast("T", self._value)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -147,7 +158,7 @@ class Resolution(Generic[T]):
 
     def copied(self) -> Resolution[T]:
         """Return the same outcome as another object."""
-        return type(self)(self.value, self._result, self._shape, self._root)
+        return type(self)(self._value, self._result, self._shape, self._root)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.value!r})"

@@ -8,6 +8,10 @@ Results never change once they are made. Their lists grow, but each result sees 
 older cache stays valid, and two futures of one past can both be resolved from it. A result is used again only where its
 last closed child is the very node of the new tree.
 
+The value of an open container is a copy of all that it holds, so it is made when someone asks for it
+(`shown_value`). Until then its result stands for it. Most fragments only make the open string longer: a `LongerResult`
+stands for the result around the new text until it is asked for, or until anything else changes.
+
 Nesting costs no recursion. `begin` resolves a leaf, and any value that is judged as a whole, at once; for each other
 container it puts a `Builder` on a stack. The builder takes the results of the children one by one.
 """
@@ -19,11 +23,12 @@ from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast, final
 
+from .._missing import MISSING
 from .._native import mypyc_attr
 from .._path import ROOT, Path
-from .._sharing import appended
+from .._sharing import GrowingMap, appended
 from .._tree.nodes import ContainerNode, ObjectNode, StringNode
-from ._outcome import Complete, Invalid, Missing, Partial, Resolution
+from ._outcome import UNMADE, Complete, Invalid, Missing, Partial, Resolution
 from ._shape import (
     AnyShape,
     ArrayShape,
@@ -45,14 +50,17 @@ from ._shape import (
 if TYPE_CHECKING:
     from .._path import Step
     from .._state import ParserState
+    from .._tree.fold import OpenText
     from .._tree.nodes import Node
 
 __all__ = [
     "CONTEXT",
     "HIDDEN",
+    "NO_MEMBERS",
     "Build",
     "Cache",
     "FoundProblem",
+    "LongerResult",
     "NodeResult",
     "OpenResult",
     "instances_of",
@@ -61,10 +69,15 @@ __all__ = [
     "resolve",
     "resolve_node",
     "resolve_tree",
+    "result_of",
     "reviewed",
+    "shown_value",
 ]
 
 HIDDEN: Final = object()  # the value of a node that shows nothing
+NO_MEMBERS: Final = GrowingMap()
+ANY_ARRAY: Final = ArrayShape(AnyShape())
+ANY_OBJECT: Final = MapShape(AnyShape())
 NOTHING_FOUND: Final[tuple[FoundProblem, ...]] = ()
 
 
@@ -113,8 +126,8 @@ class FoundProblem:
 class NodeResult:
     """The result of one node: its value, whole or half filled, or HIDDEN, and the problems in it.
 
-    A broken node will never be valid; its value leaves the invalid parts out. An open container keeps its problems
-    elsewhere (`OpenResult`).
+    A broken node will never be valid; its value leaves the invalid parts out. An open container makes its value later,
+    and keeps its problems elsewhere (`OpenResult`).
     """
 
     __slots__ = ("found", "is_broken", "value")
@@ -123,6 +136,24 @@ class NodeResult:
         self.value = value
         self.found = found
         self.is_broken = is_broken
+
+    @property
+    def shown(self) -> object:
+        """What is shown of the node: its value, or the result that makes the value of an open container.
+
+        Two results show the same if this is the same object, or an equal string.
+        """
+        return self.value
+
+    @property
+    def settled(self) -> NodeResult:
+        """The result from which the next one can start."""
+        return self
+
+    def value_or_none(self) -> object:
+        """Return the value that is shown; None if there is none."""
+        value = shown_value(self.shown)
+        return None if value is HIDDEN else value
 
     @property
     def is_wrong(self) -> bool:
@@ -138,7 +169,7 @@ class NodeResult:
         """Return all problems, from the root of the open containers inwards, each with the steps around it."""
         found: list[tuple[list[Step], FoundProblem]] = []
         steps: list[Step] = []
-        inner: NodeResult | None = self
+        inner: NodeResult | None = self.settled
         while isinstance(inner, OpenResult):
             known = inner.known
             found += [(steps, one) for one in known.found[: known.found_size]]
@@ -159,7 +190,8 @@ class NodeResult:
 class Known:
     """The part of an open container that stays the same until one of its children closes.
 
-    `count` children are closed, and `values` holds their values. The rest says how to resolve the open child.
+    `count` children are closed, and `values` holds the values of those that are shown: in a list, or by name. The rest
+    says how to resolve the open child.
     """
 
     __slots__ = (
@@ -185,7 +217,7 @@ class Known:
         hides: bool,
         count: int,
         last_child: Node | None,
-        values: list[object] | dict[object, object],
+        values: list[object] | GrowingMap,
         size: int,
         is_broken: bool,
         found: list[FoundProblem],
@@ -201,7 +233,7 @@ class Known:
         self.count = count
         self.last_child = last_child  # the last closed one
         self.values = values
-        self.size = size  # of `values`; other results may have made the list longer
+        self.size = size  # of a list; other results may have made it longer
         self.is_broken = is_broken  # one of the closed children is invalid
         self.found = found  # the problems of the closed children
         self.found_size = found_size
@@ -228,29 +260,128 @@ class Known:
 @final
 @mypyc_attr(free_list_len=1)
 class OpenResult(NodeResult):
-    """The result of an open container: its known part, and the result of its open child."""
+    """The result of an open container: its known part, and the result of its open child.
 
-    __slots__ = ("child", "known", "shown_child")
+    The value is HIDDEN, or UNMADE until someone asks for it. If an earlier result shows the same, that one makes the
+    value for both: `origin`.
+    """
+
+    __slots__ = ("child", "known", "origin", "shown_child")
 
     def __init__(
-        self, value: object, is_broken: bool, known: Known, child: NodeResult | None, shown_child: object
+        self, known: Known, child: NodeResult | None, shown_child: object, is_broken: bool, before: OpenResult | None
     ) -> None:
-        self.value = value
+        """`before` is an earlier result that shows the same, if there is one."""
         self.found = NOTHING_FOUND  # its problems are in `known` and in `child`
         self.is_broken = is_broken
         self.known = known
         self.child = child
         self.shown_child = shown_child
+        self.origin: OpenResult | None = None
+        if before is None:
+            shape, values, name = known.shape, known.values, known.name
+            self.value = UNMADE
+            if known.hides or lacks_field(shape, values, name, shown_child):
+                self.value = HIDDEN
+            elif shape.may_hide:
+                self.value = shown_of(shape, values, known.size, name, shown_child)
+        else:
+            self.value = before.value
+            self.origin = before if before.origin is None else before.origin
+
+    @property
+    def shown(self) -> object:
+        if self.value is HIDDEN:
+            return HIDDEN
+        return self if self.origin is None else self.origin
 
     def renewed(self, child: NodeResult) -> OpenResult:
         """Return the result of the container after a change of its open child only."""
         known = self.known
         shown = shown_child(known.shape, child)
-        value = self.value
-        if not known.hides and not is_same(self.shown_child, shown):
-            value = shown_of(known.shape, known.values, known.size, known.name, shown)
+        before = self if known.hides or is_same(self.shown_child, shown) else None
         is_broken = known.is_broken or (child.is_wrong and not known.forgives)
-        return OpenResult(value, is_broken, known, child, shown)
+        return OpenResult(known, child, shown, is_broken, before)
+
+
+@final
+@mypyc_attr(free_list_len=1)
+class OpenString(NodeResult):
+    """The result of an open string that is shown as far as it is known, or not at all, whatever its text is.
+
+    `max_length` limits its length; None: there is no limit.
+    """
+
+    __slots__ = ("max_length",)
+
+    def __init__(self, value: object, max_length: int | None) -> None:
+        self.value = value
+        self.found = NOTHING_FOUND
+        self.is_broken = False
+        self.max_length = max_length
+
+
+@final
+@mypyc_attr(free_list_len=1)
+class LongerResult(NodeResult):
+    """The result of a root in which only the open string has more text than in the result `base`."""
+
+    __slots__ = ("_settled", "_text", "base")
+
+    def __init__(self, base: NodeResult, text: OpenText) -> None:
+        self.value = UNMADE
+        self.found = NOTHING_FOUND
+        self.is_broken = False
+        self.base = base
+        self._text = text
+        self._settled: NodeResult | None = None
+
+    @property
+    def shown(self) -> object:
+        return self.settled.shown
+
+    @property
+    def settled(self) -> NodeResult:
+        made = self._settled
+        if made is None:
+            around: list[OpenResult] = []
+            inner = self.base
+            while isinstance(inner, OpenResult):
+                around.append(inner)
+                inner = cast("NodeResult", inner.child)
+            made = OpenString(self._text.text(), cast("OpenString", inner).max_length)
+            for outer in reversed(around):
+                made = outer.renewed(made)
+            if self._settled is None:  # or another thread was faster
+                self._settled = made
+        return cast("NodeResult", self._settled)
+
+
+def shown_value(shown: object) -> object:
+    """Return the value that is shown; that of an open container is made when someone asks for it the first time."""
+    if not isinstance(shown, OpenResult):
+        return shown
+    if shown.value is UNMADE:
+        to_make: list[OpenResult] = []
+        inner: object = shown
+        while isinstance(inner, OpenResult) and inner.value is UNMADE:
+            to_make.append(inner)
+            inner = inner.shown_child
+        for result in reversed(to_make):
+            known = result.known
+            value = shown_of(known.shape, known.values, known.size, known.name, result.shown_child)
+            if result.value is UNMADE:  # or another thread was faster
+                result.value = value
+    return shown.value
+
+
+def lacks_field(shape: Shape, values: list[object] | GrowingMap, name: object, child: object) -> bool:
+    """Return whether an object lacks a field that it is not shown without. `child` is shown for the open child."""
+    if isinstance(shape, ObjectShape) and shape.holding and not isinstance(values, list):
+        for field in shape.holding:
+            if values.get(field, HIDDEN) is HIDDEN and (child is HIDDEN or field != name):
+                return True
+    return False
 
 
 def open_result(result: NodeResult | None) -> OpenResult | None:
@@ -258,22 +389,18 @@ def open_result(result: NodeResult | None) -> OpenResult | None:
     return result if isinstance(result, OpenResult) else None
 
 
-def shown_of(
-    shape: Shape, values: list[object] | dict[object, object], size: int, name: object, child: object
-) -> object:
+def shown_of(shape: Shape, values: list[object] | GrowingMap, size: int, name: object, child: object) -> object:
     """Return the shown value of an open container, made of the values of its closed children and of the open one."""
     if isinstance(values, list):
         array = cast("ArrayShape", shape)
         items = values[:size]
         if child is not HIDDEN:
-            items.append(child)
+            items.append(shown_value(child))
         return items if array.show is None else array.show(items)
-    members = dict(values)
+    members = values.as_dict()
     if child is not HIDDEN:
-        members[name] = child
+        members[name] = shown_value(child)
     if isinstance(shape, ObjectShape):
-        if shape.holding and not shape.holding <= members.keys():
-            return HIDDEN
         return shape.show(cast("dict[str, object]", members))
     show_map = cast("MapShape", shape).show
     return members if show_map is None else show_map(members)
@@ -281,7 +408,7 @@ def shown_of(
 
 def shown_child(shape: Shape, result: NodeResult) -> object:
     """Return the value that a container shows for an open or broken child."""
-    return HIDDEN if isinstance(shape, ArrayShape) and shape.whole_items else result.value
+    return HIDDEN if isinstance(shape, ArrayShape) and shape.whole_items else result.shown
 
 
 def found_problems(error: ShapeError, shape: Shape, before: int, *, covers: bool) -> tuple[FoundProblem, ...]:
@@ -295,8 +422,12 @@ def found_problems(error: ShapeError, shape: Shape, before: int, *, covers: bool
 
 
 def is_same(one: object, other: object) -> bool:
-    """Return whether two shown values are the same object. Strings are compared, because each tree has new ones."""
-    return one is other or (type(one) is str and type(other) is str and one == other)
+    """Return whether two results show the same object. Strings are compared, because each tree has new ones."""
+    if one is other:
+        return True
+    if isinstance(one, OpenResult):  # the container may have closed with the value that it showed
+        return not isinstance(other, OpenResult) and shown_value(one) is other
+    return type(one) is str and type(other) is str and one == other
 
 
 def is_same_content(one: object, other: object) -> bool:
@@ -360,7 +491,7 @@ class Builder:
         if last is not None:
             known = last.known
             self.count = known.count
-            self.values: list[object] | dict[object, object] = known.values
+            self.values: list[object] | GrowingMap = known.values
             self.size = known.size
             self.is_broken = known.is_broken
             self.found = known.found
@@ -368,7 +499,7 @@ class Builder:
             self.shown_child = last.shown_child
         else:
             self.count = 0
-            self.values = [] if isinstance(shape, ArrayShape) else {}
+            self.values = [] if isinstance(shape, ArrayShape) else NO_MEMBERS
             self.size = 0
             self.is_broken = False
             self.found = []
@@ -441,7 +572,7 @@ class Builder:
         if not child.closed:
             self.opened = result
             return
-        value = shown_child(self.shape, result) if result.is_broken else result.value
+        value = shown_value(shown_child(self.shape, result)) if result.is_broken else result.value
         if value is HIDDEN and isinstance(self.shape, TupleShape) and self._does_not_fit(result):
             value = None  # or the next items would move to a wrong index
         held: Held | None = None
@@ -462,9 +593,7 @@ class Builder:
                 self.values = appended(values, self.size, value)
                 self.size += 1
             else:
-                if self.last is not None and values is self.last.known.values:
-                    values = self.values = dict(values)
-                values[self.name] = value if held is None else held
+                self.values = values.put(self.name, value if held is None else held)
         if isinstance(self.shape, ObjectShape) and self.shape.waiting:
             self._settle(self.shape)
 
@@ -496,7 +625,7 @@ class Builder:
 
     def _settle(self, shape: ObjectShape) -> None:
         """Judge the values that waited for a field which is there now."""
-        values = cast("dict[str, object]", self.values)
+        values = cast("GrowingMap", self.values)
         for key, waiting in shape.waiting.items():
             held = values.get(key)
             if waiting.judge is None or waiting.winners or not isinstance(held, Held) or not held.is_valid:
@@ -504,16 +633,13 @@ class Builder:
             if waiting.needs is None or not _are_final(values, waiting.needs):
                 continue
             self.has_news = True
-            if self.last is not None and values is self.last.known.values:
-                values = dict(values)
-                self.values = cast("dict[object, object]", values)
-            values[key] = self._judged(shape, key, held)
+            values = self.values = values.put(key, self._judged(shape, key, held, values))
 
-    def _judged(self, shape: ObjectShape, key: str, held: Held) -> object:
+    def _judged(self, shape: ObjectShape, key: str, held: Held, values: GrowingMap) -> object:
         judge = shape.waiting[key].judge
         assert judge is not None
         try:
-            return judge(held, cast("dict[str, object]", self.values))
+            return judge(held, cast("dict[str, object]", values.as_dict()))
         except ShapeError as error:
             self.is_broken = True
             self._find(found_problems(error, shape, self.before + self.found_size, covers=True), key)
@@ -521,25 +647,27 @@ class Builder:
 
     def _settle_all(self, shape: ObjectShape) -> None:
         """At the end of the object, decide which of several keys wins, and judge what could wait until now."""
-        values = dict(cast("dict[str, object]", self.values))
-        self.values = cast("dict[object, object]", values)
+        values = cast("GrowingMap", self.values).as_dict()
         for key, waiting in shape.waiting.items():
             held = values.get(key)
             if not isinstance(held, Held):
                 continue
             if not values.keys().isdisjoint(waiting.winners):
                 assert shape.extra is not None  # or no key would win over another one
-                self._take_extra(shape.extra, key, held.node)
+                self._take_extra(shape.extra, key, held.node, values)
             elif not held.is_valid and isinstance(held.value, NodeResult):
                 self.is_broken = True
                 if waiting.winners:
                     self._find(held.value.found, key)
             elif held.is_valid and waiting.judge is None:
                 values[key] = held.value
+        settled = NO_MEMBERS
+        for name, value in values.items():
+            settled = settled.put(name, value)
+        self.values = settled
 
-    def _take_extra(self, extra: Shape, key: str, node: Node) -> None:
+    def _take_extra(self, extra: Shape, key: str, node: Node, values: dict[object, object]) -> None:
         result = resolve_node(extra, node, None, self.before + self.found_size)
-        values = cast("dict[str, object]", self.values)
         values[key] = result.value
         if result.is_wrong:
             self.is_broken = True
@@ -566,15 +694,19 @@ class Builder:
         wrong = tuple(self.found[: self.found_size])
         if not self.is_broken:
             try:
-                made = self._made()
+                whole = self._made()
                 # If only the closing bracket came, nothing visible has changed.
-                is_shown = self.last is not None and is_same_content(self.last.value, made)
-                return NodeResult(self.last.value if self.last is not None and is_shown else made)
+                last = self.last
+                if last is not None and whole.__class__ in (list, dict):
+                    shown = shown_value(last.shown)
+                    if is_same_content(shown, whole):
+                        whole = shown
+                return NodeResult(whole)
             except ShapeError as error:
                 if self.shape.is_lenient:
                     return NodeResult(HIDDEN)
                 wrong = found_problems(error, self.shape, self.before + self.found_size, covers=False)
-        return NodeResult(self._shown(HIDDEN), wrong, is_broken=True)
+        return NodeResult(self._shown_at_end(), wrong, is_broken=True)
 
     def _made(self) -> object:
         shape, values = self.shape, self.values
@@ -582,7 +714,7 @@ class Builder:
             items = values[: self.size]
             make_list = cast("ArrayShape", shape).make
             return items if make_list is None else make_list(items)
-        members = dict(values)
+        members = values.as_dict()
         if isinstance(shape, ObjectShape):
             absent: list[str] = []
             for key, names in shape.required:
@@ -622,17 +754,25 @@ class Builder:
             self.is_draft,
             self.forgives,
         )
-        return OpenResult(self._shown(child), is_broken, known, opened, child)
+        return OpenResult(known, opened, child, is_broken, self._last_if_same(child))
 
-    def _shown(self, child: object) -> object:
-        """Return the shown value with this open child: the same object until something visible changes."""
-        if self.hides:
-            return HIDDEN
+    def _last_if_same(self, child: object) -> OpenResult | None:
+        """Return the last result if it shows the same, with what is shown of the open child now."""
         last = self.last
         is_shown = not self.has_news and is_same(self.shown_child, child)
-        if last is not None and is_shown and (child is HIDDEN or is_same(last.known.name, self.name)):
-            return last.value
-        return shown_of(self.shape, self.values, self.size, self.name, child)
+        is_there = last is not None and is_shown and (child is HIDDEN or is_same(last.known.name, self.name))
+        return last if is_there else None
+
+    def _shown_at_end(self) -> object:
+        """Return the value that a container shows which has closed and is wrong."""
+        if self.hides:
+            return HIDDEN
+        last = self._last_if_same(HIDDEN)
+        if last is not None:
+            return shown_value(last.shown)
+        if lacks_field(self.shape, self.values, None, HIDDEN):
+            return HIDDEN
+        return shown_of(self.shape, self.values, self.size, None, HIDDEN)
 
 
 def _shows_open(shape: Shape | None, node: Node) -> bool:
@@ -645,11 +785,14 @@ def _shows_open(shape: Shape | None, node: Node) -> bool:
     return not is_atomic and not isinstance(current, UnionShape)
 
 
-def _are_final(values: dict[str, object], groups: tuple[tuple[str, ...], ...]) -> bool:
+def _are_final(values: GrowingMap, groups: tuple[tuple[str, ...], ...]) -> bool:
     """Return whether one key of each group is there, with a value that was judged."""
     for group in groups:
-        there = [key for key in group if key in values and not isinstance(values[key], Held)]
-        if not there:
+        for key in group:
+            value = values.get(key, HIDDEN)
+            if value is not HIDDEN and not isinstance(value, Held):
+                break
+        else:
             return False
     return True
 
@@ -672,27 +815,41 @@ def begin(shape: Shape, node: Node, last: OpenResult | None, stack: list[Builder
             if node.kind not in current.kinds:
                 raise ShapeError.of("wrong_kind", current.expected)
             if current.shown is None:
-                return NodeResult(HIDDEN)
+                return not_shown(node)
             current = current.shown
             current, is_atomic = chosen(current, node)
             hides = hides or is_atomic
             is_draft = True
         if isinstance(current, UnionShape):
-            return NodeResult(current.make(node) if node.closed else HIDDEN)
+            return NodeResult(current.make(node)) if node.closed else not_shown(node)
         if node.kind not in current.kinds:
             raise ShapeError.of("wrong_kind", current.expected)
         if isinstance(current, LeafShape):
             return _leaf(current, node, hides)
         if isinstance(current, DeferredShape):
-            return NodeResult(current.make(node))
+            value = current.make(node)
+            if last is not None and current.shown is not None and value is node.value:
+                # Judged as it is: the parts that were shown stay the same objects.
+                shown = _resolve_with_builders(current.shown, node, last, before).value
+                value = shown if shown == value else value
+            return NodeResult(value)
     except ShapeError as error:
         return failure(current, error, before)
     if isinstance(current, AnyShape):
-        return NodeResult(HIDDEN if hides and not node.closed else node.value)
+        if isinstance(node, StringNode) and not node.closed:
+            return OpenString(HIDDEN if hides else node.text, None)
+        if not isinstance(node, ContainerNode) or (last is None and node.value is not MISSING):
+            return NodeResult(HIDDEN if hides and not node.closed else node.value)
+        current = ANY_OBJECT if isinstance(node, ObjectNode) else ANY_ARRAY
     if isinstance(current, IgnoredShape):
-        return NodeResult(HIDDEN)
+        return not_shown(node)
     stack.append(Builder(cast("ContainerNode", node), current, last, hides, is_draft, before))
     return None
+
+
+def not_shown(node: Node) -> NodeResult:
+    """Return the result of an open node that shows nothing, whatever is written in it."""
+    return OpenString(HIDDEN, None) if isinstance(node, StringNode) and not node.closed else NodeResult(HIDDEN)
 
 
 def _leaf(shape: LeafShape, node: Node, hides: bool) -> NodeResult:
@@ -714,7 +871,7 @@ def _leaf(shape: LeafShape, node: Node, hides: bool) -> NodeResult:
             raise ShapeError.of("not_one_of", shape.expected)
         is_certain = shape.early and len(possible) == 1 and not hides
         return NodeResult(literals[possible[0]] if is_certain else HIDDEN)
-    return NodeResult(text if shape.streams and not hides else HIDDEN)
+    return OpenString(text if shape.streams and not hides else HIDDEN, shape.max_length)
 
 
 def failure(shape: Shape, error: ShapeError, before: int) -> NodeResult:
@@ -729,7 +886,16 @@ def failure(shape: Shape, error: ShapeError, before: int) -> NodeResult:
 class Cache:
     """The work that `resolve` can use again for a later state."""
 
-    __slots__ = ("_context", "_is_complete", "_resolution", "_result", "_root", "_shape")
+    __slots__ = (
+        "_context",
+        "_is_complete",
+        "_open_string",
+        "_resolution",
+        "_result",
+        "_root",
+        "_shape",
+        "_shows_string",
+    )
 
     def __init__(
         self,
@@ -746,16 +912,48 @@ class Cache:
         self._is_complete = is_complete
         self._result = result
         self._resolution = resolution
-
-    @property
-    def result(self) -> NodeResult:
-        """The result of the root."""
-        return self._result
+        # What more text means for the open string. UNMADE: nobody has looked; None: the tree must be resolved.
+        self._open_string: object = UNMADE
+        self._shows_string = False
 
     @property
     def root(self) -> Node | None:
-        """The tree."""
+        """The tree. Its open string may be longer since."""
         return self._root
+
+    def with_longer_string(self, text: OpenText) -> Resolution[object] | None:
+        """Return the resolution of the same tree, with this text for the open string.
+
+        It is the known one if the string is not shown. Return None if the tree must be resolved.
+        """
+        if self._open_string is UNMADE:
+            self._open_string = self._find_string()
+        string = self._open_string
+        if not isinstance(string, OpenString):
+            return None
+        if string.max_length is not None and text.length > string.max_length:
+            return None
+        if not self._shows_string:
+            return self._resolution
+        return Partial(UNMADE, LongerResult(self._result, text), self._shape, self._root)
+
+    def _find_string(self) -> OpenString | None:
+        if self._resolution.invalid is not None:
+            return None  # an outcome that is invalid is resolved each time
+        is_shown = self._result.shown is not HIDDEN
+        inner: NodeResult | None = self._result
+        while isinstance(inner, OpenResult):
+            is_shown = is_shown and inner.shown_child is not HIDDEN
+            inner = inner.child
+        self._shows_string = is_shown
+        return inner if isinstance(inner, OpenString) else None
+
+    def after(self, resolution: Resolution[object]) -> Cache:
+        """Return the cache for `resolution`, which is this one's, or that of a longer string."""
+        if resolution is self._resolution:
+            return self
+        result = result_of(resolution).settled
+        return Cache(self._shape, self._context, self._root, self._is_complete, result, resolution)
 
 
 def resolve(
@@ -794,17 +992,23 @@ def resolve_tree(
                 result = resolve_node(shape, root, last, before)
             finally:
                 CONTEXT.reset(token)
-    value = None if result.value is HIDDEN else result.value
     resolution: Resolution[object]
     if result.is_wrong:
-        resolution = Invalid(value, result, shape, root)
+        resolution = Invalid(UNMADE, result, shape, root)
     elif is_complete:
-        resolution = Complete(value, None, shape, root)
-    elif result.value is HIDDEN:
-        resolution = Missing(None, None, shape, root)
+        resolution = Complete(UNMADE, result, shape, root)
+    elif result.shown is HIDDEN:
+        resolution = Missing(UNMADE, result, shape, root)
     else:
-        resolution = Partial(value, None, shape, root)
+        resolution = Partial(UNMADE, result, shape, root)
     return resolution, Cache(shape, context, root, is_complete, result, resolution)
+
+
+def result_of(resolution: Resolution[Any]) -> NodeResult:
+    """Return the result behind a resolution."""
+    result = resolution._result
+    assert result is not None
+    return result
 
 
 def reviewed(invalid: Invalid[Any], context: object) -> Invalid[Any]:

@@ -61,7 +61,6 @@ __all__ = [
     "Waiting",
     "WholeItems",
     "Writing",
-    "asks_for_values",
     "chosen",
     "followed",
     "is_array",
@@ -152,6 +151,7 @@ class Shape:
         self.expected = expected
         self.is_atomic = is_atomic
         self.is_lenient = is_lenient
+        self.may_hide = False  # what makes the value of an open container may return HIDDEN
         # For the shape of a whole type: returns all problems of a closed node, as the library lists them.
         self.review: Callable[[Node], ShapeError | None] | None = None
         # For the shape of a whole type: how its values are written as JSON. None: they are plain values.
@@ -717,34 +717,6 @@ def chosen(shape: Shape, node: Node) -> tuple[Shape, bool]:
         else:
             return shape, is_atomic
         is_atomic = is_atomic or shape.is_atomic
-
-
-def asks_for_values(shape: Shape) -> bool:
-    """Return whether the shape, or one inside it, shows open objects or arrays as plain values."""
-    seen: set[int] = set()
-    to_ask: list[Shape | None] = [shape]
-    while to_ask:
-        one = to_ask.pop()
-        if one is None or id(one) in seen:
-            continue
-        seen.add(id(one))
-        if isinstance(one, AnyShape):
-            return True
-        if isinstance(one, RefShape):
-            to_ask.append(one.target)
-        elif isinstance(one, UnionShape):
-            to_ask.extend(one.branches)
-            to_ask.extend(one.tags.values())
-        elif isinstance(one, DeferredShape):
-            to_ask.append(one.shown)
-        elif isinstance(one, ObjectShape):
-            to_ask.extend([field.shape for field in one.fields.values()])
-            to_ask.append(one.extra)
-        elif isinstance(one, (ArrayShape, MapShape)):
-            to_ask.append(one.item)
-            if isinstance(one, TupleShape):
-                to_ask.extend(one.places)
-    return False
 
 
 # JSON

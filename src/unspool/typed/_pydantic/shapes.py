@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from ..._errors import OptionsError
 from ..._quoting import quote
 from ..._tree.nodes import BooleanNode, ContainerNode, NumberNode, StringNode
-from .._resolve import HIDDEN, resolve_node
+from .._resolve import HIDDEN, resolve_node, shown_value
 from .._shape import (
     ALL_KINDS,
     ARRAY,
@@ -822,7 +822,7 @@ def object_with_fields(part: TypePart, describe: Describe) -> ObjectShape:
     if part.is_lenient and kept is None:
         kept = IGNORED
     several = [member.keys for member in members if member.is_required and len(member.keys) > 1]
-    return ObjectShape(
+    made = ObjectShape(
         fields,
         show,
         make,
@@ -833,6 +833,10 @@ def object_with_fields(part: TypePart, describe: Describe) -> ObjectShape:
         has_defaults=part.kind != "typed-dict",
         is_lenient=part.is_lenient,
     )
+    # `_show` hides the object, too: it knows which of several keys leads to a field, and which values are held.
+    has_ranks = bool(waiting) or any(len(member.keys) > 1 for member in members)
+    made.may_hide = has_ranks and any(member.holds_back for member in members)
+    return made
 
 
 def _members(part: TypePart, config: Config) -> Iterator[Member]:
@@ -922,7 +926,7 @@ def _late_shape(lenient: Shape) -> DeferredShape:
     def make(node: Node) -> object:
         # A leaf is not shown before it is judged, but a container was shown before, and stays.
         is_shown = isinstance(node, ContainerNode)
-        shown = resolve_node(lenient, node, None).value if is_shown else HIDDEN
+        shown = shown_value(resolve_node(lenient, node, None).shown) if is_shown else HIDDEN
         return Held(node, Late(json_text(node)), shown, is_valid=True)
 
     return DeferredShape(make, ALL_KINDS, shown=lenient)
