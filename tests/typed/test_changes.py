@@ -16,6 +16,7 @@ from typing import NotRequired
 import msgspec
 import pydantic.dataclasses
 from pydantic import (
+    AfterValidator,
     Base64Str,
     BaseModel,
     ConfigDict,
@@ -359,8 +360,14 @@ def test_a_value_that_cannot_be_written_names_its_path() -> None:
     class Note(BaseModel):
         text: Annotated[str, PlainSerializer(fail)]
 
+    class Notes(BaseModel):
+        items: list[Annotated[str, AfterValidator(lambda _: object())]]
+
     with pytest.raises(UnspoolError, match=r"^\$.*: the value cannot be written as JSON: .*lost"):
         changes_of(Note, ['{"text": "a"}'])
+    for fragments in (['{"items": [', '"a", "b"]}'], ['{"items": ["a', '", "b"]}']):
+        with pytest.raises(UnspoolError, match=r"^\$\.items\[0\]: the value cannot be written as JSON: .*object"):
+            changes_of(Notes, fragments)
 
 
 def test_invalid_parts() -> None:

@@ -564,3 +564,18 @@ def test_without_repair_the_log_is_empty() -> None:
         list(iter_partial(MapShape(number()), ["{a: 1}"], Options(repair="guess"), repair="none"))
     assert [one.repairs for one in iter_partial(MapShape(number()), ['{"a": 1}'], repair="guess")] == [()]
     assert list(iter_partial(MapShape(number()), ["{a: 1}"], Options(repair="guess")))[-1].repairs != ()
+
+
+@pytest.mark.parametrize("is_early", [True, False])
+@pytest.mark.parametrize("fragments", [['"ab', '"'], ['"', "a", "b", '"', " "], ['"a', "", "b", '"']])
+def test_a_string_that_only_ends_is_the_same_object(fragments: list[str], is_early: bool) -> None:
+    """Nothing visible changes with the closing quote, whether the value was read before it or is read after it."""
+    partials: list[Partial[Any]] = []
+    for one in iter_partial(text(), fragments):
+        partials.append(one)
+        if is_early:
+            assert one.value is one.value
+    *_, shown, complete = partials
+    assert complete.is_complete
+    assert complete.value is shown.value
+    assert complete.value == "ab"

@@ -402,9 +402,10 @@ class TreeFold(Sink):
             return self._same_as.show_text()
         text = self._text
         if len(text) != self._length:  # a string only grows: the same length means the same text
-            size = self._piece_count
-            pieces = self._pieces
-            text = self._text = "".join(pieces if len(pieces) == size else pieces[:size])
+            seen = self._open_text
+            if seen is None or seen.length != self._length:
+                seen = OpenText(self._pieces, self._piece_count, self._length)
+            text = self._text = seen.text()
         return text
 
     def show_root(self) -> Node | None:
@@ -494,6 +495,7 @@ class TreeFold(Sink):
         self._had_grown = self._has_grown
         self._has_grown = True
         self._is_seen = False
+        self._open_text = None
         self.in_string = True
         self._string_key = key
         self._string_id = node_id

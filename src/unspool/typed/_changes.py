@@ -256,7 +256,7 @@ class ShownDocument:
         known, old = result.known, level.result
         start = 0 if old is None else old.known.size
         count = 0 if old is None else old.known.count
-        shown = HIDDEN if old is None else old.shown_child
+        shown = HIDDEN if old is None or start == known.size else shown_value(old.shown_child)
         # If items were left out, nothing tells which of the new ones are invalid.
         are_known = not wrong or known.count - count == known.size - start
         for index in range(start, known.size):
@@ -295,7 +295,8 @@ class ShownDocument:
             path = Path(level.path, key)
             shown = HIDDEN
             if old is not None:
-                shown = old.shown_child if old.known.name == name and old.child is not None else HIDDEN
+                is_open = old.known.name == name and old.child is not None
+                shown = shown_value(old.shown_child) if is_open else HIDDEN
                 if shown is HIDDEN:
                     shown = known_before.get(name, HIDDEN)
             value = values.get(name, HIDDEN)
@@ -380,7 +381,7 @@ class ShownDocument:
         step, shape = result.known.step, result.known.shape
         if result.child is None or not isinstance(step, str) or not isinstance(shape, ObjectShape):
             return HIDDEN
-        return result.shown_child if shape.attribute(step) == attribute else HIDDEN
+        return shown_value(result.shown_child) if shape.attribute(step) == attribute else HIDDEN
 
     def _close(self, depth: int, level: GrowingContainer, key: Any, old: object, value: object, is_valid: bool) -> None:
         self._write(level.container, key, Path(level.path, key), old, value)
