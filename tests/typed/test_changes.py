@@ -365,7 +365,7 @@ def test_a_value_that_cannot_be_written_names_its_path() -> None:
 
     with pytest.raises(UnspoolError, match=r"^\$.*: the value cannot be written as JSON: .*lost"):
         changes_of(Note, ['{"text": "a"}'])
-    for fragments in (['{"items": [', '"a", "b"]}'], ['{"items": ["a', '", "b"]}']):
+    for fragments in (['{"items": [', '"a", "b"]', "}"], ['{"items": ["a', '", "b"]}']):
         with pytest.raises(UnspoolError, match=r"^\$\.items\[0\]: the value cannot be written as JSON: .*object"):
             changes_of(Notes, fragments)
 
