@@ -233,7 +233,7 @@ class OpenText:
 
     @property
     def joined(self) -> str | None:
-        """The text; None if nobody has asked for it."""
+        """The text; None if no caller has read it."""
         return self._joined
 
     def text(self) -> str:

@@ -450,7 +450,7 @@ class PartialStage:
 
     @property
     def result(self) -> NodeResult:
-        """The result behind the last resolution."""
+        """The result of the last resolution."""
         return result_of(cast("Resolution[Any]", self.last)).settled
 
     def _is_news(self, last: Resolution[Any] | None, resolution: Resolution[Any]) -> bool:

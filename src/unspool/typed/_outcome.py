@@ -36,7 +36,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 FieldState: TypeAlias = Literal["pending", "growing", "complete"]
 UNMADE: Final = object()
-"""A value that nobody has asked for."""
+"""Stands for a value that no caller has read."""
 JudgedPlace: TypeAlias = "tuple[tuple[Step, ...], bool]"
 """The steps to a node that is wrong, and whether nothing inside it was judged."""
 

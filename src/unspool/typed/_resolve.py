@@ -307,7 +307,7 @@ class OpenResult(NodeResult):
 @final
 @mypyc_attr(free_list_len=1)
 class OpenString(NodeResult):
-    """The result of an open string that is shown as far as it is known, or not at all, whatever its text is.
+    """The result of an open string that shows its text, or nothing, whatever the text is.
 
     `max_length` limits its length; None: there is no limit.
     """
@@ -912,7 +912,7 @@ class Cache:
         self._is_complete = is_complete
         self._result = result
         self._resolution = resolution
-        # What more text means for the open string. UNMADE: nobody has looked; None: the tree must be resolved.
+        # What more text means for the open string. UNMADE: not known yet; None: the tree must be resolved.
         self._open_string: object = UNMADE
         self._shows_string = False
 
@@ -1005,7 +1005,7 @@ def resolve_tree(
 
 
 def result_of(resolution: Resolution[Any]) -> NodeResult:
-    """Return the result behind a resolution."""
+    """Return the result that a resolution shows."""
     result = resolution._result
     assert result is not None
     return result
