@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from contextlib import aclosing, closing
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -579,3 +580,26 @@ def test_a_string_that_only_ends_is_the_same_object(fragments: list[str], is_ear
     assert complete.is_complete
     assert complete.value is shown.value
     assert complete.value == "ab"
+
+
+def test_threads_that_read_one_outcome_get_one_value() -> None:
+    """The value is made when it is first read, and several threads may read it first."""
+    fragments = one_by_one('[["one",["two","three"]],["four"]]')
+    shape = ArrayShape(ArrayShape(AnyShape()))
+    partials = list(iter_partial(shape, fragments))
+    together = threading.Barrier(4)
+    seen: list[list[Any]] = []
+
+    def read() -> None:
+        together.wait()
+        seen.append([one.value for one in partials])
+
+    threads = [threading.Thread(target=read) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(seen) == 4
+    for values in zip(*seen, strict=True):
+        assert all(value is values[0] for value in values)
+    assert [one.value for one in partials] == [one.value for one in iter_partial(shape, fragments)]
