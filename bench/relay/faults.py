@@ -147,17 +147,23 @@ class Trials:
         return self._fate(seen, remark=problem), self._fate(late)
 
     async def struck(self, blow: Callable[[], Awaitable[None]]) -> Fate:
-        """Let something happen in the middle."""
-        async with self._stage() as stage:
-            writer = await stage.start("write")
-            reader = await stage.start("follow")
-            writer.go_on()
-            await stage.middle()
+        """Let something happen in the middle of some streams. Return the worst that one of them met."""
+        async with AsyncExitStack() as stack:
+            stages = [await stack.enter_async_context(self._stage()) for _ in range(self._sizes.streams)]
+            writers = [await stage.start("write") for stage in stages]
+            readers = [await stage.start("follow") for stage in stages]
+            for writer in writers:
+                writer.go_on()
+            await stages[0].middle()
             struck_at = time.monotonic()
             await blow()
-            problem = await stage.finish(writer)
-            seen = await reader.said("p50")
-        return self._fate(seen, struck_at, problem or f"longest pause {seen['pause']:.1f} s")
+            problems = await asyncio.gather(*map(Stage.finish, stages, writers))
+            seen = await asyncio.gather(*[reader.said("p50") for reader in readers])
+        found = [
+            self._fate(each, struck_at, problem or f"longest pause {each['pause']:.1f} s")
+            for each, problem in zip(seen, problems, strict=True)
+        ]
+        return max(found, key=badness)
 
     async def killed_producer(self) -> tuple[Fate, Fate]:
         """Kill the producer. Ours gets a successor when a follower has noticed, as `on_stalled` would start one."""
@@ -202,3 +208,7 @@ class Trials:
         is_stuck = not seen["ended"] and seen["error"] is None
         lost = self._sizes.strained - different
         return Fate(lost, len(numbers) - different, is_stuck, noticed, seen["error"] or remark)
+
+
+def badness(fate: Fate) -> tuple[int, int]:
+    return fate.lost + fate.doubled, fate.is_stuck

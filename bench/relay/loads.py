@@ -32,13 +32,15 @@ class Sizes(NamedTuple):
     """The words that a page has, which comes back for the rest."""
     strained: int
     """The pieces of a stream that a fault meets."""
+    streams: int
+    """The streams that are hit at once where luck has a part."""
     patience: float
     """The time in seconds after which a follower counts as stuck."""
     lease: float
 
 
-FULL: Final = Sizes((1, 50, 500), 1_000, 200, 50, 3_000, 2_900, 400, 30.0, 15.0)
-QUICK: Final = Sizes((1, 5), 5, 20, 100, 300, 250, 100, 8.0, 1.0)
+FULL: Final = Sizes((1, 50, 500), 1_000, 200, 50, 3_000, 2_900, 400, 3, 30.0, 15.0)
+QUICK: Final = Sizes((1, 5), 5, 20, 100, 300, 250, 100, 1, 8.0, 1.0)
 
 
 class Contender(NamedTuple):

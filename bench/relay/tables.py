@@ -114,12 +114,12 @@ MOST_FREQUENT: Final = 4
 
 def cost_cells(one: Costs) -> list[str]:
     calls = sorted(one.commands.items(), key=lambda each: (-each[1], each[0]))[:MOST_FREQUENT]
-    frequent = [f"{name} {round(number):,}" for name, number in calls if round(number)]
+    frequent = [f"{name.replace('|', ' ')} {round(number):,}" for name, number in calls if round(number)]
     whole = [sum(one.commands.values()), one.to_redis, one.from_redis]
     held = [one.key_memory / 1024, one.connection_memory / 1024, one.connections]
     return [
         *[f"{round(each):,}" for each in whole],
-        *[f"{abs(round(each, 1)):,}" for each in held],
+        *[f"{abs(round(each, 1)):,.1f}" for each in held],
         ", ".join(frequent),
     ]
 
@@ -173,7 +173,10 @@ async def fault_table(bench: Bench) -> list[str]:
         for side, one in zip(sides, found, strict=True)
     ]
     head = ["fault", "", "lost", "doubled", "hung", "noticed after", "remark"]
-    words = f"A stream of {bench.sizes.strained} pieces, {RATE} per second; one follower; `appendfsync always`."
+    words = (
+        f"A stream of {bench.sizes.strained} pieces, {RATE} per second; one follower; `appendfsync always`. Cuts and "
+        f"deaths of Redis hit {bench.sizes.streams} streams at once; the worst of them is shown."
+    )
     return [f"### Faults\n\n{words}", markdown_table([head, *body])]
 
 
