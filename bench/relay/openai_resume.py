@@ -13,8 +13,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs, urlsplit
 
-from openai import OpenAI
-
 from .process import order, say, word
 
 if TYPE_CHECKING:
@@ -78,6 +76,8 @@ class Answer(BaseHTTPRequestHandler):
 
 def join(order: dict[str, Any]) -> None:
     """Resume, and tell when the last word is there, and how many bytes that took."""
+    from openai import OpenAI  # the other process has no use for it
+
     with Server(order["count"]) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         client = OpenAI(api_key="none", base_url=f"http://127.0.0.1:{server.server_port}/v1", max_retries=0)
