@@ -112,7 +112,8 @@ async def follow(bridge: Bridge, order: dict[str, Any]) -> None:
     async def listen(one: Seen, joined: asyncio.Event) -> None:
         try:
             async for _, text in bridge.read(joined=joined):
-                one.arrivals.append((time.monotonic_ns(), text))
+                one.times.append(time.monotonic_ns())
+                one.texts.append(text)
             one.ended = True
         except Exception as error:
             one.fail(error)
@@ -125,7 +126,7 @@ async def follow(bridge: Bridge, order: dict[str, Any]) -> None:
     await asyncio.wait(tasks, timeout=order["patience"])
     cpu = time.process_time() - cpu
     for one in seen:
-        one.whole = "".join(text for _, text in one.arrivals)
+        one.whole = "".join(one.texts)
     report(seen, cpu)
     await told()
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from starlette.requests import Request
 
+import unspool.relay.web  # noqa: F401 - a server has it before the first page comes
 from unspool.relay import End, HeldError, MemoryLog, Messages, RedisLog, Relay, Stalled, Update
 
 from .process import Seen, order, pieces, report, say, told, word
@@ -77,7 +78,7 @@ class Follower:
 
     def __init__(self) -> None:
         self.joined = asyncio.Event()
-        self.updates: list[tuple[int, Update[Any]]] = []
+        self.steps: list[Update[Any]] = []  # of all followers, the same objects
         self.last: Any = None
         self.seen = Seen()
 
@@ -86,7 +87,8 @@ class Follower:
             async for step in relay.follow(name, FOLD, wait=30):
                 now = time.monotonic_ns()
                 if isinstance(step, Update):
-                    self.updates.append((now, step))
+                    self.seen.times.append(now)
+                    self.steps.append(step)
                 elif isinstance(step, Stalled):
                     self.seen.notice()
                 self.seen.ended = isinstance(step, End)
@@ -101,10 +103,10 @@ def seen_by(followers: list[Follower]) -> list[Seen]:
     """Return what they have got, as texts."""
     texts: dict[int, str] = {}  # the text of one step, which all followers of this process share
     for each in followers:
-        for arrived, step in each.updates:
+        for step in each.steps:
             if id(step) not in texts:
                 texts[id(step)] = (step.state.content or "")[len(step.before.content or "") :]
-            each.seen.arrivals.append((arrived, texts[id(step)]))
+            each.seen.texts.append(texts[id(step)])
         each.seen.whole = each.last.content or "" if each.last is not None else ""
     return [each.seen for each in followers]
 

@@ -74,7 +74,8 @@ async function write_words({ write, position }) {
 class Follower {
   constructor() {
     this.askedAt = micros() / 1e6;
-    this.arrivals = [];
+    this.times = [];
+    this.texts = [];
     this.ended = false;
     this.error = null;
     this.noticedAt = null;
@@ -99,7 +100,10 @@ class Follower {
   async listen() {
     if (!this.stream) return;
     try {
-      for await (const text of this.stream) this.arrivals.push([micros(), text]);
+      for await (const text of this.stream) {
+        this.times.push(micros());
+        this.texts.push(text);
+      }
       this.ended = true;
     } catch (error) {
       this.fail(error);
@@ -107,7 +111,7 @@ class Follower {
   }
 
   get whole() {
-    return this.arrivals.map(([, text]) => text).join("");
+    return this.texts.join("");
   }
 }
 
@@ -125,14 +129,14 @@ async function follow({ read }) {
 function report(followers, cpu) {
   const [one] = followers;
   const ages = [];
-  for (const { arrivals } of followers) {
-    for (const [arrived, text] of arrivals) {
-      for (const line of text.split("\n")) if (line) ages.push((arrived - Number(line.slice(8))) / 1000);
+  for (const { times, texts } of followers) {
+    for (const [index, text] of texts.entries()) {
+      for (const line of text.split("\n")) if (line) ages.push((times[index] - Number(line.slice(8))) / 1000);
     }
   }
   ages.sort((a, b) => a - b);
   const whole = one.whole;
-  const pauses = one.arrivals.slice(1).map(([arrived], index) => (arrived - one.arrivals[index][0]) / 1e6);
+  const pauses = one.times.slice(1).map((arrived, index) => (arrived - one.times[index]) / 1e6);
   say({
     p50: ages[Math.floor(ages.length / 2)] ?? 0,
     p99: ages[Math.floor(ages.length * 0.99)] ?? 0,
