@@ -63,7 +63,7 @@ help:
 	@echo "make fuzz           fuzzing for SECONDS=$(SECONDS)"
 	@echo "make bench          the benchmarks, next to the peers"
 	@echo "make bench-check    the same; fails where a goal is missed"
-	@echo "make bench-relay    the benchmarks of the relay, next to npm's resumable-stream (needs redis-server and Node)"
+	@echo "make bench-relay    the benchmarks of the relay, next to its peers (needs redis-server and Node)"
 	@echo "make docs           the documentation, into site/"
 	@echo "make pictures       the pictures of the README and the documentation, from real runs, into docs/pictures/"
 	@echo "make playground     the studio as a static folder, into playground/: Python runs in the browser (needs npm)"

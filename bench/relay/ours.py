@@ -1,39 +1,26 @@
 """One process of unspool. Its order is a JSON object; see `write`, `follow` and `join`.
 
-A piece of a message is its number and the time at which it was sent, in 25 characters. It is sent as a chunk of Ollama,
-which has the least around the text.
+Texts are sent as chunks of Ollama, which has the least around them.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
-import sys
 import time
 from typing import Any, Final
 
 from starlette.requests import Request
 
+import unspool.relay.web  # noqa: F401 - a server has it before the first page comes
 from unspool.relay import End, HeldError, MemoryLog, Messages, RedisLog, Relay, Stalled, Update
 
+from .process import Seen, order, pieces, report, say, told, word
+
 FOLD: Final = Messages(format="ollama")
-PIECE: Final = 25
-
-
-def say(**words: object) -> None:
-    print(json.dumps(words), flush=True)
-
-
-async def told() -> None:
-    await asyncio.to_thread(sys.stdin.readline)
 
 
 def chunk(text: str, *, is_last: bool = False) -> dict[str, Any]:
     return {"message": {"role": "assistant", "content": text}, "done": is_last}
-
-
-def word(number: int) -> str:
-    return f"w{number} "
 
 
 # ---- writing ---------------------------------------------------------------------------------------------------
@@ -41,7 +28,7 @@ def word(number: int) -> str:
 
 async def write(relay: Relay, order: dict[str, Any]) -> None:
     """Write `count` pieces at `rate` per second, or take over from a writer that has died."""
-    name, count, rate = order["name"], order["count"], order["rate"]
+    name, count = order["name"], order["count"]
     is_successor = order.get("resume", False)
     publisher = relay.take_over(name, FOLD) if is_successor else relay.publish(name, FOLD)
     if is_successor:  # it takes over when it is told to
@@ -52,11 +39,8 @@ async def write(relay: Relay, order: dict[str, Any]) -> None:
             if not is_successor:
                 say(ready=True)
                 await told()
-            cpu, started = time.process_time(), time.monotonic()
-            first = out.position or 0
-            for number in range(first, count):
-                await asyncio.sleep(max(started + (number - first) / rate - time.monotonic(), 0))
-                text = f"{number:07d} {time.monotonic_ns() // 1000:016d}\n"
+            cpu, first = time.process_time(), out.position or 0
+            async for number, text in pieces(first, count, order["rate"]):
                 await out.send(chunk(text), position=number + 1)
             await out.flush()
             say(cpu_us=(time.process_time() - cpu) * 1e6 / (count - first))
@@ -89,83 +73,72 @@ async def write_words(relay: Relay, order: dict[str, Any]) -> None:
 # ---- following -------------------------------------------------------------------------------------------------
 
 
-class Seen:
-    """What one follower has got. The texts are looked at when the run is over."""
+class Follower:
+    """Keeps what one follower is shown. The texts are looked at when the run is over."""
 
     def __init__(self) -> None:
         self.joined = asyncio.Event()
-        self.arrivals: list[tuple[int, Update[Any]]] = []
+        self.steps: list[Update[Any]] = []  # of all followers, the same objects
         self.last: Any = None
-        self.stalled_at: float | None = None
-        self.ended = False
+        self.seen = Seen()
 
     async def follow(self, relay: Relay, name: str) -> None:
-        async for step in relay.follow(name, FOLD, wait=30):
-            now = time.monotonic_ns()
-            if isinstance(step, Update):
-                self.arrivals.append((now, step))
-            elif isinstance(step, Stalled) and self.stalled_at is None:
-                self.stalled_at = now / 1e9
-                say(stalled_at=self.stalled_at)
-            self.ended = isinstance(step, End)
-            self.last = step.state
+        try:
+            async for step in relay.follow(name, FOLD, wait=30):
+                now = time.monotonic_ns()
+                if isinstance(step, Update):
+                    self.seen.times.append(now)
+                    self.steps.append(step)
+                elif isinstance(step, Stalled):
+                    self.seen.notice()
+                self.seen.ended = isinstance(step, End)
+                self.last = step.state
+                self.joined.set()
+        except Exception as error:
+            self.seen.fail(error)
             self.joined.set()
 
-    def verdict(self) -> dict[str, Any]:
-        text = self.last.content or "" if self.last is not None else ""
-        numbers = [int(line[:7]) for line in text.splitlines()]
-        return {"numbers": numbers, "ended": self.ended, "stalled_at": self.stalled_at}
 
-
-def latencies(seen: list[Seen]) -> list[float]:
-    """Return the age of each piece when it arrived, in ms."""
-    texts: dict[int, list[int]] = {}  # the times in one step, which all followers of this process share
-    found: list[float] = []
-    for one in seen:
-        for arrived, step in one.arrivals:
+def seen_by(followers: list[Follower]) -> list[Seen]:
+    """Return what they have got, as texts."""
+    texts: dict[int, str] = {}  # the text of one step, which all followers of this process share
+    for each in followers:
+        for step in each.steps:
             if id(step) not in texts:
-                text = (step.state.content or "")[len(step.before.content or "") :]
-                texts[id(step)] = [int(line[8:]) for line in text.splitlines()]
-            found += [arrived / 1e6 - sent / 1e3 for sent in texts[id(step)]]
-    return found
+                texts[id(step)] = (step.state.content or "")[len(step.before.content or "") :]
+            each.seen.texts.append(texts[id(step)])
+        each.seen.whole = each.last.content or "" if each.last is not None else ""
+    return [each.seen for each in followers]
 
 
 async def follow(relay: Relay, order: dict[str, Any]) -> None:
     """Follow with `followers` readers until all have seen the end, or `patience` is over."""
-    seen = [Seen() for _ in range(order["followers"])]
-    tasks = [asyncio.create_task(one.follow(relay, order["name"])) for one in seen]
-    await asyncio.gather(*[one.joined.wait() for one in seen])
+    followers = [Follower() for _ in range(order["followers"])]
+    tasks = [asyncio.create_task(each.follow(relay, order["name"])) for each in followers]
+    await asyncio.gather(*[each.joined.wait() for each in followers])
     say(ready=True)
     cpu = time.process_time()
     await asyncio.wait(tasks, timeout=order["patience"])
-    report(seen, time.process_time() - cpu)
+    cpu = time.process_time() - cpu
+    report(seen_by(followers), cpu)
     await told()
-
-
-def report(seen: list[Seen], cpu: float) -> None:
-    ages = sorted(latencies(seen)) or [0.0]
-    verdicts = [one.verdict() for one in seen[:1]]
-    is_same = all(one.verdict() == verdicts[0] for one in seen)
-    say(p50=ages[len(ages) // 2], p99=ages[int(len(ages) * 0.99)], cpu=cpu, same=is_same, **verdicts[0])
 
 
 async def both(relay: Relay, order: dict[str, Any]) -> None:
     """Write and follow in this process, for the log in memory."""
-    name, count, rate = order["name"], order["count"], order["rate"]
-    seen = [Seen() for _ in range(order["followers"])]
-    async with relay.publish(name, FOLD) as out:
-        tasks = [asyncio.create_task(one.follow(relay, name)) for one in seen]
-        await asyncio.gather(*[one.joined.wait() for one in seen])
+    followers = [Follower() for _ in range(order["followers"])]
+    async with relay.publish(order["name"], FOLD) as out:
+        tasks = [asyncio.create_task(each.follow(relay, order["name"])) for each in followers]
+        await asyncio.gather(*[each.joined.wait() for each in followers])
         say(ready=True)
         await told()
-        cpu, started = time.process_time(), time.monotonic()
-        for number in range(count):
-            await asyncio.sleep(max(started + number / rate - time.monotonic(), 0))
-            await out.send(chunk(f"{number:07d} {time.monotonic_ns() // 1000:016d}\n"))
+        cpu = time.process_time()
+        async for _, text in pieces(0, order["count"], order["rate"]):
+            await out.send(chunk(text))
         await out.send(chunk("", is_last=True))
-    if tasks:
-        await asyncio.wait(tasks, timeout=order["patience"])
-        report(seen, time.process_time() - cpu)
+    await asyncio.wait(tasks, timeout=order["patience"])
+    cpu = time.process_time() - cpu
+    report(seen_by(followers), cpu)
     await told()
 
 
@@ -195,25 +168,20 @@ async def join(relay: Relay, order: dict[str, Any]) -> None:
     task = asyncio.create_task(response(scope, receive, send))
     async with asyncio.timeout(30):
         await complete.wait()
-    say(ms=took * 1000, bytes=len(body))
+    say(ms=took * 1000, bytes=len(body), before_news=body.find(word(order["mark"]).encode()))
     await told()
     task.cancel()
 
 
-ROLES: Final = {
-    "write": write,
-    "write_words": write_words,
-    "follow": follow,
-    "both": both,
-    "join": join,
-}
+ROLES: Final = {"write": write, "write_words": write_words, "follow": follow, "both": both, "join": join}
 
 
 async def main() -> None:
-    order = json.loads(sys.argv[1])
-    log = MemoryLog() if order["url"] is None else RedisLog.from_url(order["url"])
-    relay = Relay(log, linger=order.get("linger", 0.02), max_followers=10_000)
-    await ROLES[order["role"]](relay, order)
+    orders = order()
+    log = MemoryLog() if orders["url"] is None else RedisLog.from_url(orders["url"])
+    lease = orders["lease"]
+    relay = Relay(log, linger=orders.get("linger", 0.02), lease=lease, idle_check=lease / 3, max_followers=10_000)
+    await ROLES[orders["role"]](relay, orders)
     await relay.aclose()
 
 
