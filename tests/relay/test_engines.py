@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import pytest
 
@@ -200,6 +200,39 @@ def test_a_new_reader_gets_each_entry_behind_its_own_place(redis: RedisServer) -
                 found += [entry.cursor for entry in entries]
             assert found == expected
         await log.aclose()
+
+    asyncio.run(run())
+
+
+@needs_redis
+def test_a_connection_without_readers_leaves_no_task(redis: RedisServer) -> None:
+    """Also where the server has not answered the last word about its readers, and then the log is closed."""
+
+    class Silent:
+        """Takes commands, and never answers."""
+
+        def send(self, commands: object) -> asyncio.Future[Any]:
+            sent.append(commands)
+            return asyncio.get_running_loop().create_future()
+
+    sent: list[object] = []
+
+    async def run() -> None:
+        log = RedisLog.from_url(redis.url, prefix="silent", block=0.01)
+        readers = [log.reader("one", BEFORE_ALL)]
+        (watcher,) = log._session.watchers
+        await until(lambda: watcher._nudging is not None and watcher._nudging.done())
+        cast("Any", watcher)._commands = Silent()
+        while not sent:  # unless the reading that is under way has ended before
+            readers.append(log.reader("two", BEFORE_ALL))
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+        for reader in readers:
+            reader.close()
+        await until(watcher._task.done)
+        await log.aclose()
+        await asyncio.sleep(0)
+        assert asyncio.all_tasks() == {asyncio.current_task()}
 
     asyncio.run(run())
 

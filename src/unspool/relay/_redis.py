@@ -612,6 +612,8 @@ class _Watcher:
                 await asyncio.sleep(wait)
                 wait = min(2 * wait, RETRY_MOST)
         self._siblings.remove(self)
+        if self._nudging is not None:
+            self._nudging.cancel()  # there is nobody left to tell
         await self._client.aclose()
 
     async def _find_id(self) -> None:
