@@ -605,13 +605,15 @@ class _Watcher:
                 self._seen = seen
                 async with asyncio.timeout(self._block + COMMAND_TIMEOUT):  # the network may be silent, too
                     answer = await self._client.xread(streams, count=PAGE, block=math.ceil(self._block * 1000))
-                self._deliver(answer)
+                self._deliver(answer, places)
                 wait = RETRY_FIRST
             except Exception:  # noqa: BLE001 - the hubs notice lasting faults; the loop connects again
                 self._id = None
                 await asyncio.sleep(wait)
                 wait = min(2 * wait, RETRY_MOST)
         self._siblings.remove(self)
+        if self._nudging is not None:
+            self._nudging.cancel()  # there is nobody left to tell
         await self._client.aclose()
 
     async def _find_id(self) -> None:
@@ -621,13 +623,17 @@ class _Watcher:
         except NotImplementedError:
             self._id = None
 
-    def _deliver(self, answer: Any) -> None:
+    def _deliver(self, answer: Any, places: dict[str, Cursor]) -> None:
+        """Hand out the entries after these places."""
         pairs = cast("Any", answer).items() if isinstance(answer, dict) else answer or ()
         for key, found in pairs:
             if found and isinstance(found[0], list) and isinstance(answer, dict):
                 found = found[0]
-            for reader in list(self._readers.get(_text(key), ())):
-                reader.deliver(found)
+            name = _text(key)
+            for reader in list(self._readers.get(name, ())):
+                # A reader that came after the question may need earlier entries: the next answer has them.
+                if reader.place >= places[name]:
+                    reader.deliver(found)
 
     async def aclose(self) -> None:
         for task in (self._nudging, self._task):
