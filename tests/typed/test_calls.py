@@ -32,6 +32,7 @@ from unspool import Options, OptionsError, create_state, finalize, parse_chunk
 from unspool.llm import MessageStream
 from unspool.typed import (
     Complete,
+    Invalid,
     InvalidError,
     WholeItems,
     aitems,
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from tests.support.instances import Case
+
+LATER = ConfigDict(defer_build=True)
 
 OPTIONS = Options(duplicate_keys="error")
 
@@ -132,6 +135,29 @@ def test_names_in_quotes() -> None:
     assert partial(list["Stay"]).resolve(state)[0].value == expected
     assert resolve(from_pydantic(list["Stay"]), state)[0].value == expected
     MessageStream([], format="openai-chat", tools={"stay": list["Stay"]})
+
+
+def test_an_adapter_whose_building_is_deferred() -> None:
+    """Pydantic builds it at its first use, and looks up names where that is."""
+
+    class Stay(BaseModel):
+        nights: int
+
+    text = '[{"city": "", "nights": 1}]'
+    (trips,) = iter_partial(TypeAdapter(list["Trip"], config=LATER), [text])
+    assert trips.value == [Trip(city="", nights=1)]
+    (stays,) = iter_partial(TypeAdapter(list["Stay"], config=LATER), [text])
+    assert stays.value == [Stay(nights=1)]
+
+
+def test_a_document_cannot_be_omitted() -> None:
+    """Pydantic refuses a text that its type omits, too: there would be no value."""
+    for read in (iter_partial, iter_changes):
+        with pytest.raises(InvalidError, match="omit"):
+            list(read(OnErrorOmit[int], ['"x"']))
+        assert [one.value for one in read(OnErrorOmit[int], ["1", " "])][-1] == 1
+    state = finalize(parse_chunk(create_state(), '"x"'))
+    assert isinstance(partial(OnErrorOmit[int]).resolve(state)[0], Invalid)
 
 
 def test_names_that_are_unknown() -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import OnErrorOmit
 
 from tests.support import shapes, strategies
 from tests.support.collecting import Seen, awaited, collected
@@ -382,3 +383,10 @@ def test_elements_are_worth_what_they_are_alone(example: shapes.Example, data: s
     assert (raising.error is None) is (wrong == count)
     if isinstance(raising.error, InvalidError):
         assert raising.error.path.steps[:2] == ("r", wrong)
+
+
+def test_an_element_that_its_type_omits_is_left_out() -> None:
+    """`OnErrorOmit` means the same for an element as for an item of a list."""
+    for fragments in (['[1, "x", 2]'], one_by_one('[1,"x",{"a":[]},2]')):
+        for on_invalid in ("raise", "ignore"):
+            assert list(items(OnErrorOmit[int], fragments, on_invalid=on_invalid)) == [1, 2]

@@ -759,3 +759,9 @@ def watched(fragments: Iterable[str], seen: list[str]) -> Iterator[str]:
     for fragment in fragments:
         seen.append(fragment)
         yield fragment
+
+
+def test_the_words_of_a_length_are_a_sentence() -> None:
+    """The words of pydantic follow "expected", with what English needs between them."""
+    with pytest.raises(InvalidError, match=re.escape("$: expected to have at most 1 item")):
+        list(iter_partial(Annotated[set[int], Field(max_length=1)], ["[1, 2]"]))

@@ -43,6 +43,7 @@ from ..select import compile as compile_pattern
 from ._changes import Changes, ShownDocument
 from ._outcome import Invalid, InvalidError, Partial
 from ._resolve import (
+    OMITTED,
     FoundProblem,
     LongerResult,
     invalid_with,
@@ -752,7 +753,8 @@ class ItemStage:
         values: list[Any] = []
         for element in closed:
             if self._is_valid(element):
-                values.append(element.value)
+                if not element.is_omitted:
+                    values.append(element.value)
             elif self._is_strict:
                 return values
         if sink.element is not None and self._is_strict:
@@ -876,7 +878,7 @@ class ElementSink(Sink):
 class Element:
     """One element of an array: its place in the text, the tree of it, and the typed value."""
 
-    __slots__ = ("_cache", "_path", "_resolution", "first_id", "fold")
+    __slots__ = ("_cache", "_path", "_resolution", "first_id", "fold", "is_omitted")
 
     def __init__(self, path: Path, first_id: i64) -> None:
         self._path = path
@@ -884,6 +886,7 @@ class Element:
         self.first_id: i64 = first_id
         self.fold = TreeFold()
         self._resolution: Resolution[Any] | None = None
+        self.is_omitted = False  # its type leaves it out: `OnErrorOmit`, or a validator
 
     @property
     def value(self) -> Any:
@@ -901,7 +904,8 @@ class Element:
         resolution, self._cache = resolve_tree(shape, root, fold.has_closed, self._cache, resolver.context, before)
         self._resolution = resolution
         invalid = resolution.invalid
-        if invalid is None:
+        self.is_omitted = invalid is not None and invalid.problems[0].code == OMITTED
+        if invalid is None or self.is_omitted:
             return None
         steps = list(self._path.steps)
         found = [FoundProblem(one, None, None, None).with_path(steps) for one in invalid.problems]

@@ -57,6 +57,7 @@ __all__ = [
     "CONTEXT",
     "HIDDEN",
     "NO_MEMBERS",
+    "OMITTED",
     "Build",
     "Cache",
     "FoundProblem",
@@ -79,6 +80,8 @@ NO_MEMBERS: Final = GrowingMap()
 ANY_ARRAY: Final = ArrayShape(AnyShape())
 ANY_OBJECT: Final = MapShape(AnyShape())
 NOTHING_FOUND: Final[tuple[FoundProblem, ...]] = ()
+OMITTED: Final = "omitted"
+NOT_OMITTED: Final = Problem(ROOT, OMITTED, "a value that its type does not omit")
 
 
 @final
@@ -993,6 +996,8 @@ def resolve_tree(
             finally:
                 CONTEXT.reset(token)
     resolution: Resolution[object]
+    if is_complete and shape.may_omit and result.shown is HIDDEN and not result.is_wrong:
+        result = NodeResult(HIDDEN, (FoundProblem(NOT_OMITTED, None, None, None),), is_broken=True)
     if result.is_wrong:
         resolution = Invalid(UNMADE, result, shape, root)
     elif is_complete:

@@ -100,7 +100,8 @@ class Problem(NamedTuple):
 
     def __str__(self) -> str:
         is_message = self.is_by_validator and self.message
-        words = printable(self.message) if is_message else f"expected {self.expected}"
+        to_have = "to " if self.expected.startswith("have ") else ""
+        words = printable(self.message) if is_message else f"expected {to_have}{self.expected}"
         return f"{shown_path(self.path)}: {words}"
 
 
@@ -154,6 +155,8 @@ class Shape:
         self.may_hide = False  # what makes the value of an open container may return HIDDEN
         # For the shape of a whole type: returns all problems of a closed node, as the library lists them.
         self.review: Callable[[Node], ShapeError | None] | None = None
+        # For the shape of a whole type: whether it may leave out a value, which is for the items of an array only.
+        self.may_omit = False
         # For the shape of a whole type: how its values are written as JSON. None: they are plain values.
         self.writing: Writing | None = None
 

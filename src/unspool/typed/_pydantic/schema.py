@@ -79,14 +79,15 @@ def core_schema_of(hint: Any) -> Schema:
 
 
 def _adapter(hint: Any) -> Any:
-    if isinstance(hint, TypeAdapter):
-        return hint  # pyright: ignore[reportUnknownVariableType]
     frame = sys._getframe()
     depth = 2  # as TypeAdapter counts: this frame
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("unspool."):
         frame = frame.f_back
         depth += 1
-    return TypeAdapter(hint, _parent_depth=depth)
+    if not isinstance(hint, TypeAdapter):
+        return TypeAdapter(hint, _parent_depth=depth)
+    hint.rebuild(_parent_namespace_depth=depth)  # does nothing unless its building was deferred until now
+    return hint  # pyright: ignore[reportUnknownVariableType]
 
 
 def config_of(hint: Any) -> Config:

@@ -110,7 +110,9 @@ MAX_WRAPPERS: Final = 1000
 def shape_of(type: Any, early: bool, strict: bool | None, fills: bool) -> Shape:
     """Return the shape of a type; see `unspool.typed.from_pydantic`."""
     schema, config = core_schema_of(type), config_of(type)
-    shape = PydanticDescriber(early, strict, fills).shape(schema, config, TypePlace())
+    describer = PydanticDescriber(early, strict, fills)
+    shape = describer.shape(schema, config, TypePlace())
+    shape.may_omit = describer.may_omit(schema)
     shape.review = _review(as_written(lambda: schema, config, strict))
     shape.writing = PydanticWriting(schema, config)
     return shape
@@ -302,6 +304,10 @@ class PydanticDescriber:
                 part = TypePart(self._definitions, schema, around, config, place, self._strict, self._fills)
                 return _marked(self._of_part(part, "WholeItems" in marks), marks, place)
         raise OptionsError(f"{place.path}: more than {MAX_WRAPPERS} wrappers around a value")
+
+    def may_omit(self, schema: Schema) -> bool:
+        """Return whether validation may omit a value of this schema."""
+        return may_omit(schema, self._definitions)
 
     def _by_name(self, ref: str, place: TypePlace, around: tuple[Schema, ...], whole_items: bool) -> Shape:
         """Return the shape of a definition, the same one each time, so that a type may contain itself."""
