@@ -16,12 +16,12 @@ from ._log import CLAIM, END, Cursor, FullError, GoneError, LogError
 from ._replay import Replay
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from types import TracebackType
     from typing import Self
 
     from ._folds import Fold
-    from ._log import EndStatus, LogEntry, LogReader, RelayLog
+    from ._log import EndStatus, LogEntry, RelayLog
     from ._settings import Metrics, RelaySettings
 
 __all__ = ["ClosedError", "End", "Follower", "Hub", "News", "Snapshot", "Stalled", "Update"]
@@ -224,7 +224,9 @@ class Hub(Generic[S]):
         self._stall: Stalled[S] | None = None
         self._is_told = False  # the application knows that the writer is dead
         self._shared: tuple[Cursor, dict[str, Any]] | None = None  # the frames of the last snapshot
-        self._news = asyncio.Event()
+        self._waiting: dict[asyncio.Future[None], None] = {}  # the followers that have seen everything
+        self._is_same = True  # the log goes on where the hub is
+        self._turn = asyncio.Event()  # it is the turn of the task: the stream has ended, or the log is another one
         self._missing_leases = 0
         self._leaving: asyncio.TimerHandle | None = None
         self._last_contact = self._loop.time()  # with the log
@@ -292,7 +294,13 @@ class Hub(Generic[S]):
 
     async def news(self) -> None:
         """Wait for the next step, or another change."""
-        await self._news.wait()
+        bell = self._loop.create_future()
+        self._waiting[bell] = None
+        try:
+            await bell
+        except BaseException:
+            self._waiting.pop(bell, None)
+            raise
 
     async def exists(self) -> bool:
         """Look whether the stream is there."""
@@ -343,22 +351,48 @@ class Hub(Generic[S]):
                 return
 
     async def _read(self) -> None:
-        reader: LogReader | None = None
-        try:
-            while self._end is None:
-                if reader is None:
-                    await self._catch_up()
-                    reader = self._log.reader(self.name, self._replay.cursor)
-                    continue
-                entries = await reader.next(self._settings.idle_check)
-                is_same = all(self._take(entry) for entry in entries) if entries else await self._is_current()
-                self._last_contact = self._loop.time()
-                if not is_same:
+        """Follow the log from the last entry that was shown: until the end, or until the log is another one."""
+        while self._end is None and self.failure is None:
+            await self._catch_up()
+            self._is_same = True
+            self._turn.clear()
+            if self._end is None:
+                reader = self._log.reader(self.name, self._replay.cursor, self)
+                try:
+                    await self._watch()
+                finally:
                     reader.close()
-                    reader = None
-        finally:
-            if reader is not None:
-                reader.close()
+
+    async def _watch(self) -> None:
+        """Wait while the reader hands over entries, and look at the log after a while without any."""
+        while self._is_same and self._end is None and self.failure is None:
+            left = self._last_contact + self._settings.idle_check - self._loop.time()
+            if left > 0:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(left):
+                        await self._turn.wait()
+                continue
+            cursor = self._replay.cursor
+            if not await self._is_current() and self._replay.cursor == cursor:
+                self._is_same = False
+            self._last_contact = self._loop.time()
+
+    def take(self, entries: Sequence[LogEntry]) -> None:
+        """Show entries, as the listener of a reader. An entry that does not continue the log is left to the task."""
+        try:
+            for entry in entries:
+                if self._end is None and self._is_same:
+                    self._is_same = self._take(entry)
+        except Exception as error:  # noqa: BLE001 - the followers raise it
+            self.fail(error)
+        self._last_contact = self._loop.time()
+        if self._end is not None or not self._is_same:
+            self._turn.set()
+
+    def fail(self, error: Exception) -> None:
+        """Stop reading: the followers raise this error."""
+        self._fail(error)
+        self._turn.set()
 
     def _take(self, entry: LogEntry) -> bool:
         """Show an entry. Return False if it does not continue the log."""
@@ -458,8 +492,10 @@ class Hub(Generic[S]):
             self._show(self._stall)
 
     def _wake(self) -> None:
-        self._news.set()
-        self._news = asyncio.Event()
+        waiting, self._waiting = self._waiting, {}
+        for bell in waiting:
+            if not bell.done():
+                bell.set_result(None)
 
     def _fail(self, error: Exception) -> None:
         self.failure = error

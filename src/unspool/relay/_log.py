@@ -22,7 +22,7 @@ from .._dumps import check
 from .._errors import OptionsError, UnspoolError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Coroutine, Sequence
 
 __all__ = [
     "BEFORE_ALL",
@@ -43,6 +43,7 @@ __all__ = [
     "Lease",
     "LogEntry",
     "LogError",
+    "LogListener",
     "LogReader",
     "RelayError",
     "RelayLog",
@@ -109,7 +110,8 @@ class LogEntry:
                 content: object = json.loads(self.data)
             except (ValueError, RecursionError):
                 content = None
-            check(self.kind in KINDS and isinstance(content, dict), f"the log has an invalid entry at {self.cursor}")
+            if self.kind not in KINDS or not isinstance(content, dict):
+                check(False, f"the log has an invalid entry at {self.cursor}")
             self._content = cast("dict[str, Any]", content)
             if self.kind == CLAIM:
                 check(self._content.get("v") == VERSION, f"unknown version of the log at {self.cursor}")
@@ -267,15 +269,23 @@ class Lease(NamedTuple):
     cancel: str | None
 
 
+class LogListener(Protocol):
+    """Gets the entries of one stream from a reader, in the event loop in which the reader was made."""
+
+    def take(self, entries: Sequence[LogEntry]) -> None:
+        """Take the next entries. This raises nothing."""
+        ...
+
+    def fail(self, error: Exception) -> None:
+        """Learn that the reader cannot go on, because the log has invalid data."""
+        ...
+
+
 class LogReader(Protocol):
     """A reader that waits for the entries of one stream. It belongs to one event loop."""
 
-    async def next(self, timeout: float) -> Sequence[LogEntry]:
-        """Return the entries after those that were returned before; an empty list after `timeout` seconds."""
-        ...
-
     def close(self) -> None:
-        """Stop waiting."""
+        """Stop waiting. The listener gets nothing more."""
         ...
 
 
@@ -299,6 +309,13 @@ class RelayLog(Protocol):
 
         A checkpoint drops the entries before it. With `keep`, the stream expires in this time. Raise `FencedError`,
         `GapError`, `EndedError` or `GoneError`.
+        """
+        ...
+
+    async def post(self, name: str, at: Cursor, kind: str, data: bytes) -> Coroutine[Any, Any, Appended]:
+        """Send an entry on its way, and return its answer, which the caller awaits later. It is that of `append`.
+
+        An engine that can hands the entry over at once, without another turn of the event loop.
         """
         ...
 
@@ -334,8 +351,8 @@ class RelayLog(Protocol):
         """Forget the stream."""
         ...
 
-    def reader(self, name: str, after: Cursor) -> LogReader:
-        """Return a reader that waits for the entries after this place. The stream need not exist yet."""
+    def reader(self, name: str, after: Cursor, listener: LogListener) -> LogReader:
+        """Return a reader that hands the entries after this place to a listener. The stream need not exist yet."""
         ...
 
     async def aclose(self) -> None:
