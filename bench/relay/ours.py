@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from starlette.requests import Request
 
+import unspool.relay.web  # noqa: F401 - a server has it before the first page comes
 from unspool.relay import End, HeldError, MemoryLog, Messages, RedisLog, Relay, Stalled, Update
 
 FOLD: Final = Messages(format="ollama")

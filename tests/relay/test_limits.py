@@ -224,7 +224,7 @@ def test_a_checkpoint_takes_nothing_from_a_follower() -> None:
     late, seen = asyncio.new_event_loop(), Pages()  # another thread, whose event loop stands still
 
     async def run() -> None:
-        async with Relay(linger=0, checkpoint=100) as relay, relay.publish("s", Document()) as out:
+        async with Relay(linger=0, checkpoint=300) as relay, relay.publish("s", Document()) as out:
             await out.send([{"op": "add", "path": "", "value": ""}])
             follower = relay.follow("s")
             step = await anext(follower)

@@ -28,7 +28,7 @@ __all__ = ["ClosedError", "End", "Follower", "Hub", "News", "Snapshot", "Stalled
 
 S = TypeVar("S")
 
-PAGE: Final = 256
+PAGE: Final = 1024
 STEP_COST: Final = 200
 """The bytes that a step in the window takes beside its entry, roughly."""
 LOOK_AGAIN: Final = 0.5
@@ -446,14 +446,18 @@ class Hub(Generic[S]):
             replay: Replay[S] = Replay(self.name, self._fold)
             window: _Window[S] = _Window(self._settings.window, self._settings.window_bytes)
             is_same = True
-            while is_same and (entries := await self._log.read(self.name, replay.cursor, PAGE)):
+            has_more = True
+            while is_same and has_more:
+                entries = await self._log.read(self.name, replay.cursor, PAGE)
+                has_more = len(entries) == PAGE  # the reader gets what comes later
                 for entry in entries:
                     step = _advance(replay, entry)
                     if step is None:  # a checkpoint has replaced what came next
                         is_same = False
                         break
                     window.add(step, len(entry.data))
-                await asyncio.sleep(0)
+                if has_more:
+                    await asyncio.sleep(0)
             if is_same:
                 return replay, window
 
@@ -529,12 +533,19 @@ class Follower(Generic[S]):
         """Return the next step."""
         if self._is_over:
             raise StopAsyncIteration
+        hub, step = self._hub, None
         try:
-            step = await self._next()
+            if self._number is None:
+                await self.place()
+                hub = self._hub
+            while (step := self._next()) is None:
+                if hub.failure is not None:
+                    raise hub.failure
+                await hub.news()
         except Exception:
             await self.aclose()
             raise
-        if isinstance(step, End):
+        if type(step) is End:
             await self.aclose()
         return step
 
@@ -561,25 +572,21 @@ class Follower(Generic[S]):
         is_new = bool(self._waiting) and isinstance(self._waiting[0], Snapshot)
         return None if is_new else hub.step_after(self._number - 1)
 
-    async def _next(self) -> News[S]:
-        hub = self._hub
-        if self._number is None:
-            await self.place()
-        assert self._number is not None
-        while True:
-            if self._waiting:
-                return self._waiting.popleft()
-            if self._number < hub.last:
-                step = hub.step_after(self._number)
-                if step is not None:
-                    self._number += 1
-                    return step
-                self._number = hub.last
-                self._waiting.extend(hub.snapshot("behind"))
-            elif hub.failure is None:
-                await hub.news()
-            else:
-                raise hub.failure
+    def _next(self) -> News[S] | None:
+        """Return the next step, if the hub has one."""
+        if self._waiting:
+            return self._waiting.popleft()
+        hub, number = self._hub, self._number
+        assert number is not None
+        if number == hub.last:
+            return None
+        step = hub.step_after(number)
+        if step is not None:
+            self._number = number + 1
+            return step
+        self._number = hub.last
+        self._waiting.extend(hub.snapshot("behind"))
+        return self._waiting.popleft()
 
     async def _wait_for_hub(self) -> None:
         hub = self._hub

@@ -124,10 +124,13 @@ class LogEntry:
         return f"LogEntry({self.cursor}, {self.kind!r}, {len(self.data)} bytes)"
 
 
+_compact: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
 def as_data(content: dict[str, Any]) -> bytes:
     """Return the data of an entry: compact JSON in UTF-8. Half surrogates have no UTF-8 and are escaped."""
     try:
-        return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+        return _compact(content).encode()
     except UnicodeEncodeError:
         return json.dumps(content, separators=(",", ":")).encode()
 

@@ -53,6 +53,8 @@ VERSION: Final = 1
 PAGE: Final = 512
 KEPT_BYTES: Final = 1 << 20
 """The bytes of acknowledged entries that a publisher keeps, to send them again if the log forgets them."""
+ENTRY_COST: Final = 64
+"""The bytes that a late reader reads for an entry beside its data, roughly."""
 RELEASE_TIMEOUT: Final = 1.0
 
 
@@ -138,7 +140,7 @@ class Publisher(Generic[S]):
         self._tail = 0  # the offset of the last entry that was acknowledged
         self._kept: deque[tuple[Cursor, str, bytes]] = deque()  # the last entries, to send them again
         self._kept_size = 0
-        self._since = 0  # bytes since the last checkpoint
+        self._since = 0  # bytes since the last checkpoint, with `ENTRY_COST`
         self._last_dump = 0  # the size of the last checkpoint
         self._renewed = 0.0  # when the lease was renewed, by the clock of this machine
 
@@ -185,7 +187,8 @@ class Publisher(Generic[S]):
         piece, so a successor that continues there neither loses nor repeats an item. The call waits only if the log is
         slower than the source.
         """
-        await self._check()
+        if self._failure is not None or not self._is_open:
+            await self._check()
         self._recorder.take(piece)
         if position is not None:
             self._position = position
@@ -313,7 +316,7 @@ class Publisher(Generic[S]):
             for entry in entries:
                 if not replay.take(entry) or entry.cursor.offset > until.offset:
                     raise FencedError(self.name, entry.cursor)
-                self._since += len(entry.data)
+                self._since += len(entry.data) + ENTRY_COST
                 if entry.kind == STATE:
                     self._since, self._last_dump = 0, len(entry.data)
                 if entry.cursor == until:
@@ -387,9 +390,13 @@ class Publisher(Generic[S]):
             self._is_interrupted = True
             self._block.cancel()
 
+    @property
+    def _is_open(self) -> bool:
+        return self._epoch != 0 and not self._is_closing and not self._has_ended
+
     async def _check(self) -> None:
         """Raise the failure, if there is one."""
-        if self._has_ended or self._epoch == 0 or self._is_closing:
+        if not self._is_open:
             raise StateError("the publisher is not open: use it with `async with`, or call `open` first")
         if self._failure is not None:
             if self._is_interrupted and self._block is asyncio.current_task():
@@ -568,7 +575,7 @@ class Publisher(Generic[S]):
             self._notice(answer.cancel)
         self._keep(at, kind, data)
         self._tail = at.offset
-        self._since += len(data)
+        self._since += len(data) + ENTRY_COST
         self._metrics.add("appends")
         self._metrics.add("append_bytes", len(data))
         self._metrics.add("append_seconds", time.perf_counter() - started)

@@ -742,36 +742,26 @@ class _Watcher:
     async def _read(self, connection: Any, limit: asyncio.Timeout) -> None:
         """Hand over entries until there has been no reader for a while."""
         loop = asyncio.get_running_loop()
-        news: list[tuple[_RedisReader, list[LogEntry]]] = []
+        options = ("COUNT", PAGE, "BLOCK", math.ceil(self._block * 1000), "STREAMS")
         while True:
             self._changed.clear()
             self._seen = self._wanted
-            places = {key: min(reader.place for reader in readers) for key, readers in self._readers.items()}
-            if places:
-                options = ("COUNT", PAGE, "BLOCK", math.ceil(self._block * 1000))
-                command = ("XREAD", *options, "STREAMS", *places, *places.values())
-                await connection.send_packed_command(_packed((command,)), check_health=False)
-            # The server waits for the next entries while the hubs fold these.
-            for reader, entries in news:
-                reader.hand_over(entries)
+            places = {key: min([reader.place for reader in readers]) for key, readers in self._readers.items()}
             limit.reschedule(loop.time() + self._block + COMMAND_TIMEOUT)
             if places:
-                news = self._taken(await connection.read_response())
+                command = ("XREAD", *options, *places, *places.values())
+                await connection.send_packed_command(_packed((command,)), check_health=False)
+                for key, found in await connection.read_response() or ():
+                    for reader in tuple(self._readers.get(_text(key), ())):
+                        reader.take(found)
                 self._wait = RETRY_FIRST
+                await asyncio.sleep(0)  # the followers first: the next command costs as much as a step of theirs
                 continue
-            news = []
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._block):
                     await self._changed.wait()
             if not self._readers:
                 return
-
-    def _taken(self, answer: Any) -> list[tuple[_RedisReader, list[LogEntry]]]:
-        """Return the entries for each reader, and move the readers behind them."""
-        news: list[tuple[_RedisReader, list[LogEntry]]] = []
-        for key, found in answer or ():
-            news += [(reader, reader.take(found)) for reader in tuple(self._readers.get(_text(key), ()))]
-        return news
 
     async def aclose(self) -> None:
         for task in (self._nudging, self._task):
@@ -785,7 +775,7 @@ class _Watcher:
 class _RedisReader:
     """A reader of a `RedisLog`."""
 
-    __slots__ = ("_failure", "_is_closed", "_listener", "_watcher", "key", "place")
+    __slots__ = ("_listener", "_watcher", "key", "place")
 
     def __init__(self, watcher: _Watcher, key: str, after: Cursor, listener: LogListener) -> None:
         self.key: Final = key
@@ -793,31 +783,24 @@ class _RedisReader:
         """The last entry that came."""
         self._listener = listener
         self._watcher = watcher
-        self._failure: Exception | None = None
-        self._is_closed = False
 
-    def take(self, found: Sequence[Any]) -> list[LogEntry]:
-        """Return the new entries of a reading, which may have begun at an earlier place for another reader."""
+    def take(self, found: Sequence[Any]) -> None:
+        """Hand over what is new in a reading, which may have begun at an earlier place for another reader."""
         entries: list[LogEntry] = []
+        failure: Exception | None = None
         try:
             for place, fields in found:
                 entry = _entry(place, fields)
                 if entry.cursor > self.place:
                     entries.append(entry)
                     self.place = entry.cursor
-        except Exception as error:  # noqa: BLE001 - the hub raises it
-            self._failure = error
-        return entries
-
-    def hand_over(self, entries: Sequence[LogEntry]) -> None:
-        """Give entries to the listener, unless it has left, and then what is wrong with the next one."""
-        if not self._is_closed:
-            self._listener.take(entries)
-        if self._failure is not None and not self._is_closed:
+        except Exception as error:  # noqa: BLE001 - the listener gets it
+            failure = error
+        self._listener.take(entries)
+        if failure is not None:
             self.close()
-            self._listener.fail(self._failure)
+            self._listener.fail(failure)
 
     def close(self) -> None:
         """Stop waiting."""
-        self._is_closed = True
         self._watcher.remove(self)

@@ -40,7 +40,7 @@ class RelaySettings:
     linger: float = 0.02
     max_batch: int = 16 << 10
     max_entry: int = 16 << 20
-    checkpoint: int = 64 << 10
+    checkpoint: int = 16 << 10
     window: int = 256
     window_bytes: int = 1 << 20
     idle_check: float = 5.0
