@@ -83,7 +83,8 @@ async function write_words() {
 }
 
 async function follow() {
-  const arrivals = [];
+  const times = [];
+  const messages = [];
   const texts = [];
   let ended = false;
   let error = null;
@@ -100,7 +101,8 @@ async function follow() {
       if (!stream) return;
       for await (const message of stream) {
         texts[index].push(message);
-        arrivals.push([micros(), message]);
+        times.push(micros());
+        messages.push(message);
       }
       ended = true;
     }),
@@ -108,8 +110,8 @@ async function follow() {
   await Promise.race([readAll, sleep(order.patience * 1000)]);
   const used = cpuMicros(cpu) / 1e6;
   const ages = [];
-  for (const [arrived, message] of arrivals) {
-    for (const line of message.split("\n")) if (line) ages.push((arrived - Number(line.slice(8))) / 1000);
+  for (const [index, message] of messages.entries()) {
+    for (const line of message.split("\n")) if (line) ages.push((times[index] - Number(line.slice(8))) / 1000);
   }
   ages.sort((a, b) => a - b);
   const whole = texts.map((each) => each.join(""));

@@ -363,3 +363,20 @@ def test_law_28_a_late_reader_reads_few_entries() -> None:
 
     for checkpoint in (4_000, 16_000):
         assert asyncio.run(run(checkpoint)) <= checkpoint // 64 + 1
+
+
+@pytest.mark.parametrize("count", range(7))
+def test_a_late_follower_begins_with_everything(make_log: MakeLog, monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    """However many pages the log has, its first snapshot is the state of the last entry."""
+    monkeypatch.setattr("unspool.relay._hub.PAGE", 3)
+
+    async def run() -> None:
+        async with relays(make_log, 2) as (writing, reading), writing.publish("s", JSONText()) as out:
+            for number in range(count):
+                await out.send(f"[{number}," if number == 0 else f"{number},")
+                await out.flush()
+            first = await anext(reading.follow("s"))
+            assert first.cursor == out.cursor
+            assert (first.state.value or []) == list(range(count))
+
+    asyncio.run(asyncio.wait_for(run(), PATIENCE))

@@ -107,7 +107,7 @@ class LogEntry:
         """The data as an object. Data from a log is not trusted: anything else raises `StateError`."""
         if self._content is None:
             try:
-                content: object = json.loads(self.data)
+                content: object = _read(self.data.decode())
             except (ValueError, RecursionError):
                 content = None
             if self.kind not in KINDS or not isinstance(content, dict):
@@ -125,6 +125,7 @@ class LogEntry:
 
 
 _compact: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_read: Final = json.JSONDecoder().decode
 
 
 def as_data(content: dict[str, Any]) -> bytes:

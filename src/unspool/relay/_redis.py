@@ -26,6 +26,7 @@ import math
 import uuid
 from collections import deque
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, cast, final
 
 from .._dumps import check
@@ -57,6 +58,7 @@ __all__ = ["RedisLog"]
 BUCKETS: Final = 64
 SCHEMES: Final = ("redis://", "rediss://", "unix://")
 KEYS_PER_READER: Final = 64
+KEYS_REMEMBERED: Final = 1024
 PAGE: Final = 256
 RETRY_FIRST: Final = 0.02
 RETRY_MOST: Final = 0.5
@@ -317,11 +319,10 @@ class RedisLog:
     # ---- keys and commands ----
 
     def _key(self, name: str) -> str:
-        bucket = binascii.crc_hqx(name.encode(), 0) % BUCKETS
-        return f"{self._prefix}:{{{bucket}}}:{name}"
+        return _keys(self._prefix, name)[0]
 
     def _soft(self, name: str) -> str:
-        return f"{self._key(name)}~soft"  # no name has this sign: the key of another stream is never the same
+        return _keys(self._prefix, name)[1]
 
     def _expiry(self, name: str, seconds: float, epoch: int, *, is_end: bool) -> tuple[Command, ...]:
         """Return the commands that set the expiry, if the last entry is of this epoch. The hash expires first."""
@@ -345,7 +346,7 @@ class RedisLog:
 
     def _short(self, name: str, script: _Script, args: tuple[Any, ...]) -> Command:
         """Return the command for a script that the server knows."""
-        return ("EVALSHA", script.digest, 2, self._key(name), self._soft(name), *args)
+        return ("EVALSHA", script.digest, 2, *_keys(self._prefix, name), *args)
 
     async def _script(
         self,
@@ -411,6 +412,14 @@ class RedisLog:
         if verdict == "gap":
             raise GapError(name, int(answer[1]))
         raise GoneError(name)
+
+
+@lru_cache(maxsize=KEYS_REMEMBERED)
+def _keys(prefix: str, name: str) -> tuple[str, str]:
+    """Return the key of a log and that of its hash, which are in one slot of a cluster."""
+    bucket = binascii.crc_hqx(name.encode(), 0) % BUCKETS
+    key = f"{prefix}:{{{bucket}}}:{name}"
+    return key, f"{key}~soft"  # no name has this sign: the key of another stream is never the same
 
 
 def _failures() -> tuple[type[Exception], ...]:
@@ -568,6 +577,7 @@ class _Question:
         """Give no more answers, for this reason."""
         if not self.future.done():
             self.future.set_exception(error)
+            self.future.exception()  # nobody may be left to hear of it, which asyncio would report
 
 
 @final
