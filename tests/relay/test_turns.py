@@ -25,9 +25,9 @@ from unspool.relay import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Coroutine, Sequence
 
-    from unspool.relay import Appended
+    from unspool.relay import Appended, LogEntry
 
 MakeLog = Any
 
@@ -307,6 +307,48 @@ def test_a_log_that_is_closed_answers_at_once(redis: RedisServer) -> None:
         with pytest.raises(LogError):
             await asked
         assert await log.tail("s") is None, "the next call connects again"
+        await log.aclose()
+
+    asyncio.run(asyncio.wait_for(run(), PATIENCE))
+
+
+class Arrivals:
+    """A listener that keeps the kinds of the entries that it gets."""
+
+    def __init__(self) -> None:
+        self.kinds: list[str] = []
+
+    def take(self, entries: Sequence[LogEntry]) -> None:
+        self.kinds += [entry.kind for entry in entries]
+
+    def fail(self, error: Exception) -> None:
+        raise error
+
+
+@needs_redis
+def test_a_reader_that_comes_while_its_connection_closes_gets_another_one(
+    redis: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A connection without readers is closed after a while, and takes no new ones from then on."""
+    closing, may_close = asyncio.Event(), asyncio.Event()
+
+    async def disconnect(connection: Any) -> None:
+        closing.set()
+        await may_close.wait()
+        await connection.disconnect(nowait=True)
+
+    async def run() -> None:
+        log = RedisLog.from_url(redis.url, prefix="closing", block=0.05)
+        first = log.reader("s", Cursor(0, 0), Arrivals())
+        await until(lambda: log.connections == 1)
+        first.close()
+        monkeypatch.setattr("unspool.relay._redis._disconnect", disconnect)
+        await closing.wait()
+        seen = Arrivals()
+        log.reader("s", Cursor(0, 0), seen)
+        await log.claim("s", "a", b'{"v":1,"how":"new"}', lease=60, ttl=60, force=False)
+        await until(lambda: seen.kinds == ["o"])
+        may_close.set()
         await log.aclose()
 
     asyncio.run(asyncio.wait_for(run(), PATIENCE))

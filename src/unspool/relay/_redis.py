@@ -735,14 +735,14 @@ class _Watcher:
                     await connection.connect()
                     await self._find_id(connection)
                     await self._read(connection, limit)
-                is_wanted = False
+                    self._siblings.remove(self)  # in the turn of the last look: no reader comes after it
+                    is_wanted = False
             except Exception:  # noqa: BLE001 - the hubs notice lasting faults; the loop connects again
                 await asyncio.sleep(self._wait)
                 self._wait = min(2 * self._wait, RETRY_MOST)
             finally:
                 self._id = None
                 await _disconnect(connection)
-        self._siblings.remove(self)
 
     async def _find_id(self, connection: Any) -> None:
         """Ask for the number of this connection. It cannot be asked while it waits."""
