@@ -501,7 +501,7 @@ class _Session:
         from redis.asyncio.retry import Retry
         from redis.backoff import NoBackoff
 
-        self._client = connect(
+        client = connect(
             retry=Retry(NoBackoff(), 0),
             retry_on_error=[],
             protocol=2,
@@ -509,7 +509,7 @@ class _Session:
             socket_connect_timeout=COMMAND_TIMEOUT,
             socket_timeout=None,  # `_Line` and `_Watcher` have time limits of their own
         )
-        self._pool = self._client.connection_pool
+        self._pool = client.connection_pool  # it makes connections; they stay out of it
         self._block = block
         self.writing = _Line(self._pool)
         self.reading = _Line(self._pool)
@@ -527,7 +527,6 @@ class _Session:
             await watcher.aclose()
         await self.writing.aclose()
         await self.reading.aclose()
-        await self._client.aclose()
 
 
 def _packed(commands: Sequence[Command]) -> bytes:
