@@ -28,6 +28,7 @@ from unspool.relay import (
     Cursor,
     EndedError,
     FencedError,
+    GapError,
     GoneError,
     HeldError,
     LogError,
@@ -222,6 +223,50 @@ def test_a_created_stream_has_no_owner(make_log: MakeLog) -> None:
         await log.aclose()
 
     asyncio.run(run())
+
+
+def test_law_34_each_verdict_of_an_append(make_log: MakeLog) -> None:
+    """Added, there already, a gap, fenced, ended, gone: in this order of a life, and whether posted or appended."""
+
+    async def run(is_posted: bool) -> None:
+        log, name = make_log(), f"verdicts-{is_posted}"
+
+        async def append(offset: int, epoch: int, kind: str = "d") -> str:
+            data = b'{"status":"done"}' if kind == "e" else b'{"x":[]}'
+            try:
+                if is_posted:
+                    answer = await (await log.post(name, Cursor(offset, epoch), kind, data))
+                else:
+                    answer = await log.append(name, Cursor(offset, epoch), kind, data)
+            except GapError as error:
+                return f"gap {error.tail}"
+            except RelayError as error:
+                return type(error).__name__
+            return f"{answer.tail} {answer.cancel}"
+
+        assert await append(1, 1) == "GoneError"
+        first = await log.claim(name, "a", BARE, lease=SHORT, ttl=LONG, force=False)
+        assert [await append(offset, first.epoch) for offset in (2, 3, 3, 2, 5)] == [
+            *("2 None", "3 None", "3 None", "3 None", "gap 3"),
+        ]
+        await log.ask_to_cancel(name, "enough", ttl=LONG)
+        assert [await append(offset, first.epoch) for offset in (4, 2)] == ["4 enough", "4 enough"]
+        second = await log.claim(name, "b", BARE, lease=SHORT, ttl=LONG, force=True)
+        assert [await append(offset, first.epoch) for offset in (3, 5, 6, 9)] == ["FencedError"] * 4
+        assert await append(6, second.epoch, "s") == "6 enough"
+        assert [entry.kind for entry in await log.read(name, Cursor(0, 0), 9)] == ["s"]
+        assert await append(7, second.epoch, "e") == "7 enough"
+        assert [
+            await append(offset, second.epoch, kind) for offset, kind in ((7, "e"), (8, "d"), (8, "e"), (9, "s"))
+        ] == [
+            *("7 enough", "EndedError", "EndedError", "EndedError"),
+        ]
+        await log.drop(name)
+        assert await append(8, second.epoch) == "GoneError"
+        await log.aclose()
+
+    asyncio.run(run(is_posted=False))
+    asyncio.run(run(is_posted=True))
 
 
 def test_law_30_many_devices_may_cancel_at_once(make_log: MakeLog) -> None:
