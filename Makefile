@@ -314,7 +314,7 @@ test-dist: dist $(TESTING)
 	@$(VENV)/dist/bin/python -m pip -qq install --upgrade 'pip>=25.1'
 	@$(VENV)/dist/bin/python -m pip -qq install --group test
 	@$(VENV)/dist/bin/python -m pip -qq install --no-deps dist/*.whl
-	@tar -xzf dist/*.tar.gz -C build/tests --strip-components 1 && rm -r build/tests/src
+	@tar -xzf dist/*.tar.gz -C build/tests --strip-components 1
 	@cd build/tests && HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-quick} UNSPOOL_EXPECT=compiled \
 	    $(abspath $(VENV))/dist/bin/python -m pytest -q -n 2 --dist worksteal $(WITHOUT_PEERS) $(ARGS)
 
@@ -330,15 +330,13 @@ sbom: dist
 
 # ---- memory errors in the generated C ---------------------------------------------------------------
 
-# The sanitizers must be loaded before Python. Python itself leaks on exit by design, so leaks are not looked for. Nor are
-# shifts of negative numbers: the runtime of mypyc tags integers that way, and gcc defines the result.
+# The sanitizers must be loaded before Python. Python itself leaks on exit by design, so leaks are not looked for.
 SANITIZED := build/sanitized
-SANITIZE  := -fsanitize=address,undefined -fno-sanitize=shift -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 test-sanitized: $(STAMP_GROUP)fast $(STAMP_RELEASE)
 	@echo "Building with the sanitizers (this takes some minutes)"
 	@rm -rf build
-	@UNSPOOL_REQUIRE_COMPILED=1 CFLAGS="$(SANITIZE) -O1 -g1" LDFLAGS="$(SANITIZE)" \
+	@UNSPOOL_REQUIRE_COMPILED=1 UNSPOOL_SANITIZE=1 \
 	    $(RELEASE)/bin/python -m pip -qq install --no-deps --no-build-isolation --target $(SANITIZED) .
 	@echo "== Fast tests: the build with the sanitizers"
 	@LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \

@@ -24,12 +24,17 @@ from unspool import (
     parse_chunk,
 )
 from unspool import select as patterns
+from unspool.llm import Fault, MessageError, changes, fail, finish, start
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 NUMBER: Any = 5
 FRAGMENT = "a fragment must be str or bytes, not int"
+TEXT: Any = "0"
+NOTHING: Any = None
+SLICE: Any = slice(1)
+MESSAGE = "unspool.llm._message.MessageState object expected; got int"
 STATE = "unspool._state.ParserState object expected; got int"
 
 CALLS: list[tuple[str, Callable[[], object], type[Exception], str]] = [
@@ -51,6 +56,22 @@ CALLS: list[tuple[str, Callable[[], object], type[Exception], str]] = [
         TypeError,
         "union[str, unspool._path.Path, tuple] object expected; got int",
     ),
+    ("Node.find", lambda: root().find("0"), TypeError, "int object expected; got str"),
+    ("Node.find, a float", lambda: root().find(1.5), TypeError, "int object expected; got float"),
+    ("Node.find, of a leaf", lambda: whole().find(None), TypeError, "int object expected; got None"),
+    ("Node.child", lambda: root().child("0"), TypeError, "int object expected; got str"),
+    ("Node.child_around", lambda: root().child_around(1.5), TypeError, "int object expected; got float"),
+    ("ArrayNode[...]", lambda: root()["0"], TypeError, "int object expected; got str"),
+    ("ArrayNode[:]", lambda: root()[:1], TypeError, "int object expected; got slice"),
+    ("ParserState.node", lambda: create_state().node(TEXT), TypeError, "int object expected; got str"),
+    ("Path[:]", lambda: Path.of("a")[SLICE], TypeError, "int object expected; got slice"),
+    ("Path / None", lambda: Path.of("a") / NOTHING, TypeError, ""),
+    ("Path.parse, None", lambda: Path.parse(NOTHING), TypeError, "str object expected; got None"),
+    ("llm.start, format", lambda: start(format=NUMBER), TypeError, "str or None object expected; got int"),
+    ("llm.finish", lambda: finish(NUMBER), TypeError, MESSAGE),
+    ("llm.fail", lambda: fail(NUMBER, MessageError(Fault.INTERRUPTED)), TypeError, MESSAGE),
+    ("llm.changes, before", lambda: changes(NUMBER, start()), TypeError, MESSAGE),
+    ("llm.changes, after", lambda: changes(start(), NUMBER), TypeError, MESSAGE),
     ("create_state, options", lambda: create_state(NUMBER), OptionsError, ""),
     ("ValueParser, options", lambda: ValueParser(NUMBER), OptionsError, ""),
     ("Options", lambda: Options(max_depth="x"), OptionsError, ""),  # type: ignore[arg-type]
@@ -65,6 +86,10 @@ CALLS: list[tuple[str, Callable[[], object], type[Exception], str]] = [
 
 def root() -> Any:
     return parse_chunk(create_state(), "[1").root
+
+
+def whole() -> Any:
+    return parse_chunk(create_state(), '"text"').root
 
 
 @pytest.mark.parametrize(("call", "error", "message"), [row[1:] for row in CALLS], ids=[row[0] for row in CALLS])

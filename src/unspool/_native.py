@@ -48,4 +48,5 @@ def expect(value: object, wanted: type | tuple[type, ...], name: str) -> None:
     both builds refuse the same arguments.
     """
     if not isinstance(value, wanted):
-        raise TypeError(f"{name} object expected; got {type(value).__name__}")
+        got = "None" if value is None else type(value).__name__
+        raise TypeError(f"{name} object expected; got {got}")

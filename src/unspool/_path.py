@@ -95,6 +95,7 @@ class Path:
         return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in self._walk())
 
     def __truediv__(self, step: Step) -> Path:
+        expect(step, (str, int), "union[str, int]")
         return Path(self, step)
 
     def __str__(self) -> str:
@@ -113,6 +114,7 @@ class Path:
         return iter(self.steps)
 
     def __getitem__(self, index: int) -> Step:
+        expect(index, int, "int")
         return self.steps[index]
 
     def __eq__(self, other: object) -> bool:

@@ -183,6 +183,7 @@ class ParserState:
 
     def node(self, id: int) -> Node | None:
         """Return the node with this id, or None."""
+        expect(id, int, "int")
         root = self.root
         return None if root is None else root.find(id)
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import pytest
 
 from tests.support.redis_server import RedisServer, needs_redis
 from tests.support.relays import (
     PATIENCE,
+    QUICK,
     Seen,
     Worker,
     chunks,
@@ -40,7 +41,13 @@ from unspool.relay import (
     Stalled,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from unspool.relay import LogEntry
+
 MakeLog = Any
+BEFORE_ALL: Final = Cursor(0, 0)
 LONG: Final = 5000.0
 SHORT: Final = 1000.0
 BARE: Final = b'{"v":1,"how":"new"}'
@@ -171,6 +178,94 @@ def test_a_stream_that_was_dropped_is_not_shown_again(make_log: MakeLog) -> None
                 await relay.drop("s")
                 with pytest.raises(GoneError):
                     await anext(relay.follow("s"))
+
+    asyncio.run(run())
+
+
+class Arrivals:
+    """A listener that keeps the places of the entries that it gets."""
+
+    def __init__(self) -> None:
+        self.places: list[Cursor] = []
+
+    def take(self, entries: Sequence[LogEntry]) -> None:
+        self.places += [entry.cursor for entry in entries]
+
+    def fail(self, error: Exception) -> None:
+        raise error
+
+
+@needs_redis
+def test_a_new_reader_gets_each_entry_behind_its_own_place(redis: RedisServer) -> None:
+    """The connection may wait already, for entries behind a later place: that answer is not for the new reader."""
+    from redis import Redis
+
+    async def run() -> None:
+        log = RedisLog.from_url(redis.url, prefix="readers", block=PATIENCE)
+        first = await log.claim("s", "a", BARE, lease=0, ttl=LONG, force=False)
+        second, third = (first._replace(offset=offset) for offset in (2, 3))
+        await log.append("s", second, "d", b"{}")
+        known, new = Arrivals(), Arrivals()
+        log.reader("s", second, known)
+        with Redis(port=redis.port) as other:
+            await until(lambda: any("b" in client["flags"] for client in other.client_list()))
+            log.reader("s", BEFORE_ALL, new)
+            # The server answers before it can hear of the new reader.
+            other.xadd(log._key("s"), {"k": "d", "d": b"{}"}, id=str(third))
+        await until(lambda: bool(known.places and new.places[2:]))
+        assert (known.places, new.places) == ([third], [first, second, third])
+        await log.aclose()
+
+    asyncio.run(run())
+
+
+@needs_redis
+def test_a_connection_without_readers_leaves_no_task(redis: RedisServer) -> None:
+    """Also where the server has not answered the last word about its readers, and then the log is closed."""
+
+    class Silent:
+        """Takes commands, and never answers."""
+
+        async def ask(self, commands: object) -> asyncio.Future[Any]:
+            sent.append(commands)
+            return asyncio.get_running_loop().create_future()
+
+    sent: list[object] = []
+
+    async def run() -> None:
+        log = RedisLog.from_url(redis.url, prefix="silent", block=0.01)
+        readers = [log.reader("one", BEFORE_ALL, Arrivals())]
+        (watcher,) = log._session.watchers
+        await until(lambda: watcher._nudging is not None and watcher._nudging.done())
+        cast("Any", watcher)._commands = Silent()
+        while not sent:  # unless the reading that is under way has ended before
+            readers.append(log.reader("two", BEFORE_ALL, Arrivals()))
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+        for reader in readers:
+            reader.close()
+        await until(watcher._task.done)
+        await log.aclose()
+        await asyncio.sleep(0)
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    asyncio.run(run())
+
+
+def test_a_relay_that_is_closed_leaves_no_task(make_log: MakeLog) -> None:
+    """Also where the last follower of a stream has left just before."""
+
+    async def run() -> None:
+        relay = Relay(make_log(), **{**QUICK, "hub_idle": 0.0})
+        await relay.create("s")
+        follower = relay.follow("s")
+        await anext(follower)
+        await follower.aclose()
+        while relay.hubs:
+            await asyncio.sleep(0)
+        await relay.aclose()
+        await asyncio.sleep(0)
+        assert asyncio.all_tasks() == {asyncio.current_task()}
 
     asyncio.run(run())
 

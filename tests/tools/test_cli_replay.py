@@ -639,7 +639,25 @@ def test_no_answer_may_be_sniffed(request_text: bytes, status: bytes) -> None:
     with stage() as server:
         answer = said(server, request_text)
     assert answer.split(b" ")[1] == status
-    assert answer.partition(b"\r\n\r\n")[0].lower().count(b"x-content-type-options: nosniff") == 1
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.lower().count(b"x-content-type-options: nosniff") == 1
+    if status != b"200":
+        assert b"Content-Type: application/json" in head
+        assert json.loads(body)["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"), [("HEAD", "/healthz", 200), ("HEAD", "/", 404), ("BREW", "/", 501)]
+)
+def test_other_methods_are_answered_like_these(method: str, path: str, status: int) -> None:
+    """HEAD has the head of GET; no answer is a page."""
+    with stage() as server:
+        head, _, body = said(server, f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()).partition(
+            b"\r\n\r\n"
+        )
+    assert head.startswith(b"HTTP/1.1 %d " % status)
+    assert b"Content-Type: application/json" in head
+    assert body == b"" if method == "HEAD" else json.loads(body)
 
 
 def test_a_full_server_says_so_without_sniffing() -> None:

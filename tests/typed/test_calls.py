@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import attrs
 import msgspec
 import pytest
 from pydantic import (
@@ -37,6 +39,7 @@ from unspool.typed import (
     from_msgspec,
     from_pydantic,
     items,
+    iter_changes,
     iter_partial,
     partial,
     resolve,
@@ -70,6 +73,47 @@ def test_adapters() -> None:
         list(iter_partial(strict, ['["1"]']))
     upper = TypeAdapter(dict[str, str], config=ConfigDict(str_to_upper=True))
     assert next(iter_partial(partial(upper), ['{"a": "b"}'])).value == {"A": "B"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bridge:
+    name: str
+    metres: int = 0
+    built: int = field(default=1900, init=False)
+
+
+@attrs.frozen(kw_only=True)
+class River:
+    name: str
+    bridges: list[Bridge] = attrs.field(factory=list)
+    into: River | None = None
+
+
+BRIDGE = ['{"name": "Lu', 'ís I", "metres": 385', "}"]
+RIVER = ['{"name": "Sa', 'bor", "into": {"name": "Douro", "bridges": [{"name": "Luís I", "me', 'tres": 385}]}}']
+
+
+@pytest.mark.parametrize(
+    ("cls", "fragments", "expected"),
+    [
+        (Bridge, BRIDGE, Bridge(name="Luís I", metres=385)),
+        (River, RIVER, River(name="Sabor", into=River(name="Douro", bridges=[Bridge(name="Luís I", metres=385)]))),
+    ],
+    ids=["dataclass", "attrs"],
+)
+def test_classes_by_their_own_names(cls: Any, fragments: list[str], expected: Any) -> None:
+    """Dataclasses and classes of attrs are types like models wherever a type is taken: no shape is made by hand."""
+    for taken in (cls, partial(cls)):
+        first, second, last = [found.value for found in iter_partial(taken, fragments)]
+        assert last == expected
+        assert (type(first) is cls, type(second) is cls, type(last) is cls) == (False, False, True)
+        assert isinstance(first, cls)
+        assert (first.name, second.name) == (expected.name[:2], expected.name)
+        assert list(items(taken, ["[", *fragments, "]"])) == [expected]
+        assert [changes.value for changes in iter_changes(taken, fragments)][-1] == expected
+        assert partial(taken).resolve(parse_chunk(create_state(), "".join(fragments)))[0].value == expected
+    with pytest.raises(InvalidError, match=r"\$\.name"):
+        list(iter_partial(cls, ['{"name": 1}']))
 
 
 def test_names_in_quotes() -> None:

@@ -67,6 +67,7 @@ class Node:
 
     def find(self, id: int) -> Node | None:
         """Return the node with this id: this one or one inside it, or None."""
+        expect(id, int, "int")
         node: Node | None = self
         while node is not None and node._id != id:
             node = node.child_around(id)
@@ -267,11 +268,13 @@ class ContainerNode(Node):
 
     def child(self, index: int) -> Node:
         """Return the child at this index."""
+        expect(index, int, "int")
         if not 0 <= index < len(self):
             raise IndexError("no such child")
         return self._items[index] if index < self._size else self._open[0]
 
     def child_around(self, id: int) -> Node | None:
+        expect(id, int, "int")
         if self._open and id >= self._open[0]._id:
             return self._open[0]
         low: i64 = 0
@@ -310,6 +313,7 @@ class ArrayNode(ContainerNode):
         return None
 
     def __getitem__(self, index: int) -> Node:
+        expect(index, int, "int")
         return self.child(index + len(self) if index < 0 else index)
 
 

@@ -23,9 +23,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Final, final
 
+from .._native import expect
 from ._calls import HIDDEN, ToolCall, arguments_in, is_over
 from ._deltas import Record
-from ._message import new_diagnostics, vector_of
+from ._message import MessageState, new_diagnostics, vector_of
 from ._parts import (
     FilePart,
     Part,
@@ -42,7 +43,6 @@ from ._texts import NO_TEXT
 if TYPE_CHECKING:
     from ._deltas import Usage
     from ._diagnostics import Diagnostic
-    from ._message import MessageState
     from ._texts import TextVersion
 
 __all__ = [
@@ -264,6 +264,8 @@ class MessageFinished(MessageEvent):
 
 def changes(before: MessageState, after: MessageState) -> list[MessageEvent]:
     """Return the changes between two states of one message. The cost depends on the changes, not on the message."""
+    expect(before, MessageState, "unspool.llm._message.MessageState")
+    expect(after, MessageState, "unspool.llm._message.MessageState")
     events: list[MessageEvent] = []
     if (before.role, before.id, before.model) != (after.role, after.id, after.model):
         events.append(MessageStarted(after.role, after.id, after.model))

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, cast, final
 
 from .._errors import OptionsError
 from .._missing import MISSING
-from .._native import mypyc_attr
+from .._native import expect, mypyc_attr
 from .._sharing import GrowingMap
 from ._calls import (
     DONE,
@@ -735,6 +735,7 @@ def start(config: Config | None = None, *, format: str | None = None) -> Message
     """Return the state before the first delta. `format` is the wire format of the message, if it is known."""
     if config is not None and not isinstance(cast("object", config), Config):
         raise OptionsError(f"config must be a Config or None, not {type(config).__name__}")
+    expect(format, (str, type(None)), "str or None")
     state = MessageState(Config() if config is None else config)
     return state if format is None else with_format(state, format)
 
@@ -789,11 +790,13 @@ def reduce_chunk(state: MessageState, deltas: Iterable[Delta]) -> MessageState:
 
 def finish(state: MessageState) -> MessageState:
     """Return the state at the end of the stream, where every incomplete call has an error. Pure and repeatable."""
+    expect(state, MessageState, "unspool.llm._message.MessageState")
     return state if state._is_finished else _end_message(state, None)
 
 
 def fail(state: MessageState, error: MessageError) -> MessageState:
     """Return the state after a failure that ends the message at once: finished, with this error."""
+    expect(state, MessageState, "unspool.llm._message.MessageState")
     return state if state._is_finished else _end_message(state, error)
 
 

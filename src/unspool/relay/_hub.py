@@ -315,15 +315,19 @@ class Hub(Generic[S]):
                 self._fail(GoneError(self.name))
         return self.failure is not None
 
-    async def close(self) -> None:
-        """Stop reading."""
+    def stop(self) -> None:
+        """Stop reading: the task ends when the event loop goes on."""
         if self._leaving is not None:
             self._leaving.cancel()
         self._task.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._task
         if self._end is None and self.failure is None:
             self._fail(ClosedError("the relay was closed"))
+
+    async def close(self) -> None:
+        """Stop reading, and wait for that."""
+        self.stop()
+        with suppress(asyncio.CancelledError):
+            await self._task
 
     # ---- reading ----
 

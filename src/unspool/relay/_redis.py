@@ -735,6 +735,8 @@ class _Watcher:
                     await self._find_id(connection)
                     await self._read(connection, limit)
                     self._siblings.remove(self)  # in the turn of the last look: no reader comes after it
+                    if self._nudging is not None:
+                        self._nudging.cancel()  # there is nobody left to tell
                     is_wanted = False
             except Exception:  # noqa: BLE001 - the hubs notice lasting faults; the loop connects again
                 await asyncio.sleep(self._wait)
@@ -761,8 +763,11 @@ class _Watcher:
                 command = ("XREAD", *options, *places, *places.values())
                 await connection.send_packed_command(_packed((command,)), check_health=False)
                 for key, found in await connection.read_response() or ():
-                    for reader in tuple(self._readers.get(_text(key), ())):
-                        reader.take(found)
+                    name = _text(key)
+                    for reader in tuple(self._readers.get(name, ())):
+                        # A reader that came after the question may need earlier entries: the next answer has them.
+                        if reader.place >= places[name]:
+                            reader.take(found)
                 self._wait = RETRY_FIRST
                 await asyncio.sleep(0)  # the followers first: the next command costs as much as a step of theirs
                 continue

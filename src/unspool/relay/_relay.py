@@ -337,7 +337,7 @@ class Relay:
         known = self._hubs.get(key)
         if known is not None and known[0] is hub and hub.followers == 0:
             del self._hubs[key]
-        self._start(hub.close())
+        hub.stop()
 
     def _stalled(self, name: str) -> None:
         if self._on_stalled is not None:

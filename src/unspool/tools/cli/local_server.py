@@ -8,11 +8,13 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import socket
 import sys
 import threading
 from contextlib import suppress
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
 from socketserver import TCPServer
@@ -251,6 +253,12 @@ class LocalRequest(BaseHTTPRequestHandler):
         """End the head of any answer, those of the base class included."""
         self.send_header(*NO_SNIFFING)
         super().end_headers()
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Refuse a request that the base class cannot read, with JSON instead of its HTML page."""
+        reason = message or HTTPStatus(code).phrase
+        self.close_connection = True
+        self.send_json(code, json.dumps({"error": {"message": reason}}).encode())
 
     def is_trusted(self) -> bool:
         """Return whether the request is local, or the server is open."""

@@ -209,6 +209,8 @@ class _ReplayRequest(LocalRequest):
             known = {"status": "ok", "format": wire.format, "pieces": len(wire.frames), "seconds": seconds}
             self.send_json(200, json.dumps(known).encode())
 
+    do_HEAD = do_GET  # noqa: N815
+
     def do_POST(self) -> None:  # noqa: N802 - the base class calls it
         """Answer with the stream."""
         body = self.read_body()
