@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from functools import partial
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import pytest
 
@@ -29,6 +29,7 @@ from unspool.relay import (
     Cursor,
     EndedError,
     FencedError,
+    GapError,
     GoneError,
     HeldError,
     LogError,
@@ -39,6 +40,11 @@ from unspool.relay import (
     RelayError,
     Stalled,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from unspool.relay import LogEntry
 
 MakeLog = Any
 BEFORE_ALL: Final = Cursor(0, 0)
@@ -176,6 +182,19 @@ def test_a_stream_that_was_dropped_is_not_shown_again(make_log: MakeLog) -> None
     asyncio.run(run())
 
 
+class Arrivals:
+    """A listener that keeps the places of the entries that it gets."""
+
+    def __init__(self) -> None:
+        self.places: list[Cursor] = []
+
+    def take(self, entries: Sequence[LogEntry]) -> None:
+        self.places += [entry.cursor for entry in entries]
+
+    def fail(self, error: Exception) -> None:
+        raise error
+
+
 @needs_redis
 def test_a_new_reader_gets_each_entry_behind_its_own_place(redis: RedisServer) -> None:
     """The connection may wait already, for entries behind a later place: that answer is not for the new reader."""
@@ -186,19 +205,15 @@ def test_a_new_reader_gets_each_entry_behind_its_own_place(redis: RedisServer) -
         first = await log.claim("s", "a", BARE, lease=0, ttl=LONG, force=False)
         second, third = (first._replace(offset=offset) for offset in (2, 3))
         await log.append("s", second, "d", b"{}")
-        known = log.reader("s", second)
+        known, new = Arrivals(), Arrivals()
+        log.reader("s", second, known)
         with Redis(port=redis.port) as other:
             await until(lambda: any("b" in client["flags"] for client in other.client_list()))
-            new = log.reader("s", BEFORE_ALL)
+            log.reader("s", BEFORE_ALL, new)
             # The server answers before it can hear of the new reader.
             other.xadd(log._key("s"), {"k": "d", "d": b"{}"}, id=str(third))
-        for reader, expected in ((known, [third]), (new, [first, second, third])):
-            found: list[Cursor] = []
-            while len(found) < len(expected):
-                entries = await reader.next(PATIENCE)
-                assert entries
-                found += [entry.cursor for entry in entries]
-            assert found == expected
+        await until(lambda: bool(known.places and new.places[2:]))
+        assert (known.places, new.places) == ([third], [first, second, third])
         await log.aclose()
 
     asyncio.run(run())
@@ -211,7 +226,7 @@ def test_a_connection_without_readers_leaves_no_task(redis: RedisServer) -> None
     class Silent:
         """Takes commands, and never answers."""
 
-        def send(self, commands: object) -> asyncio.Future[Any]:
+        async def ask(self, commands: object) -> asyncio.Future[Any]:
             sent.append(commands)
             return asyncio.get_running_loop().create_future()
 
@@ -219,12 +234,12 @@ def test_a_connection_without_readers_leaves_no_task(redis: RedisServer) -> None
 
     async def run() -> None:
         log = RedisLog.from_url(redis.url, prefix="silent", block=0.01)
-        readers = [log.reader("one", BEFORE_ALL)]
+        readers = [log.reader("one", BEFORE_ALL, Arrivals())]
         (watcher,) = log._session.watchers
         await until(lambda: watcher._nudging is not None and watcher._nudging.done())
         cast("Any", watcher)._commands = Silent()
         while not sent:  # unless the reading that is under way has ended before
-            readers.append(log.reader("two", BEFORE_ALL))
+            readers.append(log.reader("two", BEFORE_ALL, Arrivals()))
             await asyncio.sleep(0)
             await asyncio.sleep(0)
         for reader in readers:
@@ -303,6 +318,50 @@ def test_a_created_stream_has_no_owner(make_log: MakeLog) -> None:
         await log.aclose()
 
     asyncio.run(run())
+
+
+def test_law_34_each_verdict_of_an_append(make_log: MakeLog) -> None:
+    """Added, there already, a gap, fenced, ended, gone: in this order of a life, and whether posted or appended."""
+
+    async def run(is_posted: bool) -> None:
+        log, name = make_log(), f"verdicts-{is_posted}"
+
+        async def append(offset: int, epoch: int, kind: str = "d") -> str:
+            data = b'{"status":"done"}' if kind == "e" else b'{"x":[]}'
+            try:
+                if is_posted:
+                    answer = await (await log.post(name, Cursor(offset, epoch), kind, data))
+                else:
+                    answer = await log.append(name, Cursor(offset, epoch), kind, data)
+            except GapError as error:
+                return f"gap {error.tail}"
+            except RelayError as error:
+                return type(error).__name__
+            return f"{answer.tail} {answer.cancel}"
+
+        assert await append(1, 1) == "GoneError"
+        first = await log.claim(name, "a", BARE, lease=SHORT, ttl=LONG, force=False)
+        assert [await append(offset, first.epoch) for offset in (2, 3, 3, 2, 5)] == [
+            *("2 None", "3 None", "3 None", "3 None", "gap 3"),
+        ]
+        await log.ask_to_cancel(name, "enough", ttl=LONG)
+        assert [await append(offset, first.epoch) for offset in (4, 2)] == ["4 enough", "4 enough"]
+        second = await log.claim(name, "b", BARE, lease=SHORT, ttl=LONG, force=True)
+        assert [await append(offset, first.epoch) for offset in (3, 5, 6, 9)] == ["FencedError"] * 4
+        assert await append(6, second.epoch, "s") == "6 enough"
+        assert [entry.kind for entry in await log.read(name, Cursor(0, 0), 9)] == ["s"]
+        assert await append(7, second.epoch, "e") == "7 enough"
+        assert [
+            await append(offset, second.epoch, kind) for offset, kind in ((7, "e"), (8, "d"), (8, "e"), (9, "s"))
+        ] == [
+            *("7 enough", "EndedError", "EndedError", "EndedError"),
+        ]
+        await log.drop(name)
+        assert await append(8, second.epoch) == "GoneError"
+        await log.aclose()
+
+    asyncio.run(run(is_posted=False))
+    asyncio.run(run(is_posted=True))
 
 
 def test_law_30_many_devices_may_cancel_at_once(make_log: MakeLog) -> None:

@@ -8,7 +8,7 @@ import math
 import threading
 from contextlib import suppress
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from pydantic import BaseModel
@@ -32,6 +32,11 @@ from unspool.relay import (
     Stalled,
     Update,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from unspool.relay import LogEntry, LogReader
 
 MakeLog = Any
 
@@ -201,15 +206,33 @@ def test_a_lease_without_an_end() -> None:
         Relay(RedisLog(None), lease=math.inf)  # type: ignore[arg-type]
 
 
+class Pages:
+    """A listener that keeps what it gets."""
+
+    def __init__(self) -> None:
+        self.pages: list[list[LogEntry]] = []
+
+    def take(self, entries: Sequence[LogEntry]) -> None:
+        self.pages.append(list(entries))
+
+    def fail(self, error: Exception) -> None:
+        raise error
+
+
 def test_a_checkpoint_takes_nothing_from_a_follower() -> None:
     """The log in memory drops entries that a reader is about to read. It gets them, and no snapshot in their place."""
+    late, seen = asyncio.new_event_loop(), Pages()  # another thread, whose event loop stands still
 
     async def run() -> None:
-        async with Relay(linger=0, checkpoint=100) as relay, relay.publish("s", Document()) as out:
+        async with Relay(linger=0, checkpoint=300) as relay, relay.publish("s", Document()) as out:
             await out.send([{"op": "add", "path": "", "value": ""}])
             follower = relay.follow("s")
             step = await anext(follower)
-            reader = relay.log.reader("s", Cursor(0, 0))  # it reads late
+
+            async def read() -> LogReader:
+                return relay.log.reader("s", Cursor(0, 0), seen)
+
+            reader = await asyncio.to_thread(late.run_until_complete, read())
             for _ in range(20):
                 await out.send([{"op": "append", "path": "", "value": "x" * 40}])
                 await out.flush()
@@ -219,12 +242,15 @@ def test_a_checkpoint_takes_nothing_from_a_follower() -> None:
             assert step.state == out.state
             assert relay.metrics["checkpoints"] > 1
             assert relay.metrics["resyncs.trimmed"] == 0
-            kept = await reader.next(0)  # up to the first checkpoint, however many there were
-            assert [entry.kind for entry in kept] == ["o", *"d" * (len(kept) - 2), "s"]
-            assert (await reader.next(0))[0].cursor.offset > kept[-1].cursor.offset + 1
+            await asyncio.to_thread(late.run_until_complete, asyncio.sleep(0.01))
+            first, kept, rest = seen.pages  # up to the first checkpoint, however many there were
+            kinds = [entry.kind for entry in (*first, *kept)]
+            assert kinds == ["o", *"d" * (len(kinds) - 2), "s"]
+            assert rest[0].cursor.offset > kept[-1].cursor.offset + 1
             reader.close()
 
     asyncio.run(asyncio.wait_for(run(), PATIENCE))
+    late.close()
 
 
 def test_a_writer_in_another_thread() -> None:

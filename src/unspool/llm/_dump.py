@@ -604,6 +604,9 @@ def dump_deltas(deltas: Iterable[Delta]) -> list[Any]:
 
 def load_deltas(data: object) -> list[Delta]:
     """Return the deltas that `dump_deltas` wrote. Raise `StateError` for anything else."""
+    if type(data) is list and len(data) == 2 and type(data[0]) is int and type(data[1]) is str:  # the most common ones
+        check(data[0] == DELTAS_VERSION, "unsupported version of deltas")
+        return [TextDelta(data[1])]
     try:
         check(isinstance(data, list) and len(data) > 0, "deltas must be a list")
         version, *items = cast("list[Any]", data)

@@ -23,6 +23,7 @@ from .._state import ParserState, create_state, finalize, parse_chunk
 from ..llm import (
     Config,
     Delta,
+    MessageStart,
     MessageState,
     ReasoningDelta,
     RefusalDelta,
@@ -32,6 +33,7 @@ from ..llm import (
     fail,
     finish,
     load_deltas,
+    reduce,
     reduce_chunk,
     start,
 )
@@ -299,7 +301,9 @@ class _DeltaQueue(StateQueue):
         state = self.latest[choice]
         self._waiting.clear()
         if state is not before:
-            self.kept.append((deltas, not new_diagnostics(before, state)))
+            is_known = len(deltas) > 1 and isinstance(deltas[0], MessageStart) and reduce(before, deltas[0]) is before
+            # Some providers repeat the role, the id and the model in every chunk.
+            self.kept.append((deltas[1:] if is_known else deltas, not new_diagnostics(before, state)))
 
     def _fail(self, error: MessageError) -> None:
         self.failed = error

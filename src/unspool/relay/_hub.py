@@ -16,19 +16,19 @@ from ._log import CLAIM, END, Cursor, FullError, GoneError, LogError
 from ._replay import Replay
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from types import TracebackType
     from typing import Self
 
     from ._folds import Fold
-    from ._log import EndStatus, LogEntry, LogReader, RelayLog
+    from ._log import EndStatus, LogEntry, RelayLog
     from ._settings import Metrics, RelaySettings
 
 __all__ = ["ClosedError", "End", "Follower", "Hub", "News", "Snapshot", "Stalled", "Update"]
 
 S = TypeVar("S")
 
-PAGE: Final = 256
+PAGE: Final = 1024
 STEP_COST: Final = 200
 """The bytes that a step in the window takes beside its entry, roughly."""
 LOOK_AGAIN: Final = 0.5
@@ -224,7 +224,9 @@ class Hub(Generic[S]):
         self._stall: Stalled[S] | None = None
         self._is_told = False  # the application knows that the writer is dead
         self._shared: tuple[Cursor, dict[str, Any]] | None = None  # the frames of the last snapshot
-        self._news = asyncio.Event()
+        self._waiting: dict[asyncio.Future[None], None] = {}  # the followers that have seen everything
+        self._is_same = True  # the log goes on where the hub is
+        self._turn = asyncio.Event()  # it is the turn of the task: the stream has ended, or the log is another one
         self._missing_leases = 0
         self._leaving: asyncio.TimerHandle | None = None
         self._last_contact = self._loop.time()  # with the log
@@ -292,7 +294,13 @@ class Hub(Generic[S]):
 
     async def news(self) -> None:
         """Wait for the next step, or another change."""
-        await self._news.wait()
+        bell = self._loop.create_future()
+        self._waiting[bell] = None
+        try:
+            await bell
+        except BaseException:
+            self._waiting.pop(bell, None)
+            raise
 
     async def exists(self) -> bool:
         """Look whether the stream is there."""
@@ -347,22 +355,48 @@ class Hub(Generic[S]):
                 return
 
     async def _read(self) -> None:
-        reader: LogReader | None = None
-        try:
-            while self._end is None:
-                if reader is None:
-                    await self._catch_up()
-                    reader = self._log.reader(self.name, self._replay.cursor)
-                    continue
-                entries = await reader.next(self._settings.idle_check)
-                is_same = all(self._take(entry) for entry in entries) if entries else await self._is_current()
-                self._last_contact = self._loop.time()
-                if not is_same:
+        """Follow the log from the last entry that was shown: until the end, or until the log is another one."""
+        while self._end is None and self.failure is None:
+            await self._catch_up()
+            self._is_same = True
+            self._turn.clear()
+            if self._end is None:
+                reader = self._log.reader(self.name, self._replay.cursor, self)
+                try:
+                    await self._watch()
+                finally:
                     reader.close()
-                    reader = None
-        finally:
-            if reader is not None:
-                reader.close()
+
+    async def _watch(self) -> None:
+        """Wait while the reader hands over entries, and look at the log after a while without any."""
+        while self._is_same and self._end is None and self.failure is None:
+            left = self._last_contact + self._settings.idle_check - self._loop.time()
+            if left > 0:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(left):
+                        await self._turn.wait()
+                continue
+            cursor = self._replay.cursor
+            if not await self._is_current() and self._replay.cursor == cursor:
+                self._is_same = False
+            self._last_contact = self._loop.time()
+
+    def take(self, entries: Sequence[LogEntry]) -> None:
+        """Show entries, as the listener of a reader. An entry that does not continue the log is left to the task."""
+        try:
+            for entry in entries:
+                if self._end is None and self._is_same:
+                    self._is_same = self._take(entry)
+        except Exception as error:  # noqa: BLE001 - the followers raise it
+            self.fail(error)
+        self._last_contact = self._loop.time()
+        if self._end is not None or not self._is_same:
+            self._turn.set()
+
+    def fail(self, error: Exception) -> None:
+        """Stop reading: the followers raise this error."""
+        self._fail(error)
+        self._turn.set()
 
     def _take(self, entry: LogEntry) -> bool:
         """Show an entry. Return False if it does not continue the log."""
@@ -416,14 +450,18 @@ class Hub(Generic[S]):
             replay: Replay[S] = Replay(self.name, self._fold)
             window: _Window[S] = _Window(self._settings.window, self._settings.window_bytes)
             is_same = True
-            while is_same and (entries := await self._log.read(self.name, replay.cursor, PAGE)):
+            has_more = True
+            while is_same and has_more:
+                entries = await self._log.read(self.name, replay.cursor, PAGE)
+                has_more = len(entries) == PAGE  # the reader gets what comes later
                 for entry in entries:
                     step = _advance(replay, entry)
                     if step is None:  # a checkpoint has replaced what came next
                         is_same = False
                         break
                     window.add(step, len(entry.data))
-                await asyncio.sleep(0)
+                if has_more:
+                    await asyncio.sleep(0)
             if is_same:
                 return replay, window
 
@@ -462,8 +500,10 @@ class Hub(Generic[S]):
             self._show(self._stall)
 
     def _wake(self) -> None:
-        self._news.set()
-        self._news = asyncio.Event()
+        waiting, self._waiting = self._waiting, {}
+        for bell in waiting:
+            if not bell.done():
+                bell.set_result(None)
 
     def _fail(self, error: Exception) -> None:
         self.failure = error
@@ -497,12 +537,19 @@ class Follower(Generic[S]):
         """Return the next step."""
         if self._is_over:
             raise StopAsyncIteration
+        hub, step = self._hub, None
         try:
-            step = await self._next()
+            if self._number is None:
+                await self.place()
+                hub = self._hub
+            while (step := self._next()) is None:
+                if hub.failure is not None:
+                    raise hub.failure
+                await hub.news()
         except Exception:
             await self.aclose()
             raise
-        if isinstance(step, End):
+        if type(step) is End:
             await self.aclose()
         return step
 
@@ -529,25 +576,21 @@ class Follower(Generic[S]):
         is_new = bool(self._waiting) and isinstance(self._waiting[0], Snapshot)
         return None if is_new else hub.step_after(self._number - 1)
 
-    async def _next(self) -> News[S]:
-        hub = self._hub
-        if self._number is None:
-            await self.place()
-        assert self._number is not None
-        while True:
-            if self._waiting:
-                return self._waiting.popleft()
-            if self._number < hub.last:
-                step = hub.step_after(self._number)
-                if step is not None:
-                    self._number += 1
-                    return step
-                self._number = hub.last
-                self._waiting.extend(hub.snapshot("behind"))
-            elif hub.failure is None:
-                await hub.news()
-            else:
-                raise hub.failure
+    def _next(self) -> News[S] | None:
+        """Return the next step, if the hub has one."""
+        if self._waiting:
+            return self._waiting.popleft()
+        hub, number = self._hub, self._number
+        assert number is not None
+        if number == hub.last:
+            return None
+        step = hub.step_after(number)
+        if step is not None:
+            self._number = number + 1
+            return step
+        self._number = hub.last
+        self._waiting.extend(hub.snapshot("behind"))
+        return self._waiting.popleft()
 
     async def _wait_for_hub(self) -> None:
         hub = self._hub

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from threading import Lock
-from typing import TYPE_CHECKING, Final, final
+from threading import Lock, get_ident
+from typing import TYPE_CHECKING, Any, Final, final
 
 from ._log import (
     BEFORE_ALL,
@@ -25,10 +25,13 @@ from ._log import (
     HeldError,
     Lease,
     LogEntry,
+    RelayError,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Coroutine, Sequence
+
+    from ._log import LogListener
 
 __all__ = ["MemoryLog"]
 
@@ -124,6 +127,16 @@ class MemoryLog:
 
     async def append(self, name: str, at: Cursor, kind: str, data: bytes, *, keep: float | None = None) -> Appended:
         """Add an entry at exactly this place; do nothing if it is there already."""
+        return self._append(name, at, kind, data, keep)
+
+    async def post(self, name: str, at: Cursor, kind: str, data: bytes) -> Coroutine[Any, Any, Appended]:
+        """Add an entry at exactly this place, and return the answer, which the caller awaits later."""
+        try:
+            return _returned(self._append(name, at, kind, data, None))
+        except RelayError as error:
+            return _raised(error)
+
+    def _append(self, name: str, at: Cursor, kind: str, data: bytes, keep: float | None) -> Appended:
         with self._lock:
             stream, last = self._last(name, at.epoch)
             tail = last.cursor.offset
@@ -199,11 +212,12 @@ class MemoryLog:
         with self._lock:
             self._forget(name)
 
-    def reader(self, name: str, after: Cursor) -> _MemoryReader:
-        """Return a reader that waits for the entries after this place. The stream need not exist yet."""
-        reader = _MemoryReader(self, name, after)
+    def reader(self, name: str, after: Cursor, listener: LogListener) -> _MemoryReader:
+        """Return a reader that hands the entries after this place to a listener. The stream need not exist yet."""
+        reader = _MemoryReader(self, name, after, listener)
         with self._lock:
             self._readers.setdefault(name, set()).add(reader)
+        reader.wake()
         return reader
 
     async def aclose(self) -> None:
@@ -296,35 +310,50 @@ class MemoryLog:
 class _MemoryReader:
     """A reader of a `MemoryLog`."""
 
-    __slots__ = ("_log", "_loop", "_news", "after", "name", "rest")
+    __slots__ = ("_is_closed", "_is_woken", "_listener", "_log", "_loop", "_thread", "after", "name", "rest")
 
-    def __init__(self, log: MemoryLog, name: str, after: Cursor) -> None:
+    def __init__(self, log: MemoryLog, name: str, after: Cursor, listener: LogListener) -> None:
         self.name: Final = name
         self.after = after
         self.rest: list[LogEntry] = []
         """The entries that a checkpoint dropped from the log before this reader had read them."""
         self._log = log
+        self._listener = listener
         self._loop = asyncio.get_running_loop()
-        self._news = asyncio.Event()
-
-    async def next(self, timeout: float) -> Sequence[LogEntry]:
-        """Return the entries after those that were returned before; an empty list after `timeout` seconds."""
-        self._news.clear()
-        found = self._log._next(self)
-        if not found and timeout > 0:
-            try:
-                async with asyncio.timeout(timeout):
-                    await self._news.wait()
-            except TimeoutError:
-                pass
-            found = self._log._next(self)
-        return found
+        self._thread = get_ident()
+        self._is_woken = False
+        self._is_closed = False
 
     def close(self) -> None:
         """Stop waiting."""
+        self._is_closed = True
         self._log._leave(self)
 
     def wake(self) -> None:
         """Tell the reader that there is news. Any thread may call this."""
-        if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._news.set)
+        if self._is_woken or self._loop.is_closed():
+            return
+        self._is_woken = True
+        if get_ident() == self._thread:
+            self._loop.call_soon(self._read)
+        else:
+            self._loop.call_soon_threadsafe(self._read)
+
+    def _read(self) -> None:
+        self._is_woken = False  # before it reads: an entry that comes from now on wakes it again
+        if self._is_closed:
+            return
+        had_rest = bool(self.rest)
+        found = self._log._next(self)
+        if found:
+            self._listener.take(found)
+        if had_rest or len(found) == PAGE:
+            self.wake()  # there may be more
+
+
+async def _returned(answer: Appended) -> Appended:
+    return answer
+
+
+async def _raised(error: RelayError) -> Appended:
+    raise error

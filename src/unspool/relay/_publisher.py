@@ -1,6 +1,7 @@
 """The writer of a stream: it collects items, appends entries, renews its lease, and writes checkpoints and the end.
 
 Two tasks run beside the block of ``async with``: one appends, at most one entry at a time, the other renews the lease.
+With ``linger=0``, `send` itself gives an entry to the log if none is under way, and the task waits for the answer.
 If one of them learns that the block must stop, because of a cancel request, a fence or a lost log, it cancels the task
 of the block, as `asyncio.timeout` does, and the block raises the reason.
 """
@@ -36,11 +37,12 @@ from ._log import (
 from ._replay import Replay
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
     from types import TracebackType
     from typing import Self
 
     from ._folds import Fold, Recorder
-    from ._log import RelayLog
+    from ._log import Appended, RelayLog
     from ._settings import Metrics, RelaySettings
 
 __all__ = ["Publisher", "claim_content", "claim_stream"]
@@ -51,6 +53,8 @@ VERSION: Final = 1
 PAGE: Final = 512
 KEPT_BYTES: Final = 1 << 20
 """The bytes of acknowledged entries that a publisher keeps, to send them again if the log forgets them."""
+ENTRY_COST: Final = 64
+"""The bytes that a late reader reads for an entry beside its data, roughly."""
 RELEASE_TIMEOUT: Final = 1.0
 
 
@@ -70,6 +74,26 @@ async def claim_stream(
         await log.drop(name)
         raise GoneError(name)
     return cursor
+
+
+@final
+class _Posted(Generic[S]):
+    """An entry that `send` has given to the log, and whose answer is still to come."""
+
+    __slots__ = ("answer", "content", "data", "position", "state")
+
+    def __init__(self, content: dict[str, Any], data: bytes, state: S, position: Any) -> None:
+        self.content: Final = content
+        self.data: Final = data
+        self.state: Final = state
+        self.position: Final = position
+        self.answer: Coroutine[Any, Any, Appended] | None = None
+
+    def forget_answer(self) -> None:
+        """Do not wait for it any more."""
+        if self.answer is not None:
+            self.answer.close()
+            self.answer = None
 
 
 @final
@@ -116,13 +140,14 @@ class Publisher(Generic[S]):
         self._tail = 0  # the offset of the last entry that was acknowledged
         self._kept: deque[tuple[Cursor, str, bytes]] = deque()  # the last entries, to send them again
         self._kept_size = 0
-        self._since = 0  # bytes since the last checkpoint
+        self._since = 0  # bytes since the last checkpoint, with `ENTRY_COST`
         self._last_dump = 0  # the size of the last checkpoint
         self._renewed = 0.0  # when the lease was renewed, by the clock of this machine
 
         self._appending: asyncio.Task[None] | None = None
         self._renewing: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()  # one append at a time
+        self._posted: _Posted[S] | None = None  # the entry that comes before all others
         self._wanted = asyncio.Event()  # there is something to append
         self._urgent = asyncio.Event()  # it should not wait
         self._room = asyncio.Event()  # the last entry was appended
@@ -162,11 +187,14 @@ class Publisher(Generic[S]):
         piece, so a successor that continues there neither loses nor repeats an item. The call waits only if the log is
         slower than the source.
         """
-        await self._check()
+        if self._failure is not None or not self._is_open:
+            await self._check()
         self._recorder.take(piece)
         if position is not None:
             self._position = position
         if self._recorder.size > 0:
+            if self._linger == 0 and self._posted is None and not self._lock.locked():
+                await self._post()
             self._wanted.set()
         while self._recorder.size >= self._settings.max_batch:
             self._urgent.set()
@@ -188,7 +216,7 @@ class Publisher(Generic[S]):
         """Wait until the log has everything that was sent."""
         await self._check()
         # Only one task appends, and the block may be cancelled at any time: an entry must not be left half-way.
-        while self._recorder.size > 0 or self._lock.locked():
+        while self._recorder.size > 0 or self._posted is not None or self._lock.locked():
             self._urgent.set()
             self._wanted.set()
             self._room.clear()
@@ -288,7 +316,7 @@ class Publisher(Generic[S]):
             for entry in entries:
                 if not replay.take(entry) or entry.cursor.offset > until.offset:
                     raise FencedError(self.name, entry.cursor)
-                self._since += len(entry.data)
+                self._since += len(entry.data) + ENTRY_COST
                 if entry.kind == STATE:
                     self._since, self._last_dump = 0, len(entry.data)
                 if entry.cursor == until:
@@ -309,6 +337,7 @@ class Publisher(Generic[S]):
             content = {"status": status, **told}
         try:
             async with self._lock:  # an entry that is on its way arrives first
+                await self._settle()
                 await self._stop()
                 if self._recorder.size > self._settings.max_batch:
                     await self._append_batch()
@@ -333,6 +362,8 @@ class Publisher(Generic[S]):
                 with suppress(asyncio.CancelledError):
                     await task
         self._appending = self._renewing = None
+        if self._posted is not None:
+            self._posted.forget_answer()
 
     async def _release(self) -> None:
         """Give the lease back, so that a successor need not wait. It runs out anyway."""
@@ -359,9 +390,13 @@ class Publisher(Generic[S]):
             self._is_interrupted = True
             self._block.cancel()
 
+    @property
+    def _is_open(self) -> bool:
+        return self._epoch != 0 and not self._is_closing and not self._has_ended
+
     async def _check(self) -> None:
         """Raise the failure, if there is one."""
-        if self._has_ended or self._epoch == 0 or self._is_closing:
+        if not self._is_open:
             raise StateError("the publisher is not open: use it with `async with`, or call `open` first")
         if self._failure is not None:
             if self._is_interrupted and self._block is asyncio.current_task():
@@ -374,14 +409,15 @@ class Publisher(Generic[S]):
         settings = self._settings
         while True:
             await asyncio.sleep(settings.lease / 3)
-            started = time.monotonic()
+            started, epoch = time.monotonic(), self._epoch
             try:
-                answer = await self._log.renew(
-                    self.name, self._epoch, self.owner, lease=settings.lease, ttl=settings.ttl
-                )
+                answer = await self._log.renew(self.name, epoch, self.owner, lease=settings.lease, ttl=settings.ttl)
             except (FencedError, GoneError, EndedError) as error:
                 try:
                     async with self._lock:
+                        await self._settle()
+                        if self._epoch != epoch:
+                            continue  # the stream was claimed again meanwhile
                         if not await self._reclaimed(error, self._recorder.state, None):
                             raise error
                         if self._recorder.size > 0:
@@ -414,9 +450,45 @@ class Publisher(Generic[S]):
     async def _append_pending(self) -> None:
         """Append everything that waits, and a checkpoint if it is time."""
         async with self._lock:
+            await self._settle()
             while self._recorder.size > 0 and self._failure is None:
                 await self._append_batch()
             self._room.set()
+
+    async def _post(self) -> None:
+        """Give everything that waits to the log, which need not wait for another turn of the event loop.
+
+        `_settle` does the rest.
+        """
+        if self._recorder.size > self._settings.max_entry // 2:
+            return None  # the task cuts it into portions
+        state, position = self._recorder.state, self._position
+        content: dict[str, Any] = {"x": self._recorder.drain()}
+        if position != self._written_position:
+            content["p"] = position
+        data = as_data(content)
+        if len(data) > self._settings.max_entry:
+            self._interrupt(FullError(self.name, "max_entry", self._settings.max_entry))
+            return await self._check()
+        posted = self._posted = _Posted(content, data, state, position)
+        posted.answer = await self._log.post(self.name, Cursor(self._tail + 1, self._epoch), DATA, data)
+        if self._posted is not posted:  # the log took so long that the task has appended it
+            posted.forget_answer()
+        return None
+
+    async def _settle(self) -> None:
+        """Wait until the log has the entry that `send` has given to it. If this is interrupted, it is given again."""
+        posted = self._posted
+        if posted is None:
+            return
+        answer, posted.answer = posted.answer, None
+        try:
+            await self._append_data(DATA, posted.data, posted.state, posted.content, answer)
+        except FullError:
+            self._posted = None  # the entry was refused
+            raise
+        self._posted = None
+        await self._appended(posted.state, posted.position)
 
     async def _append_batch(self) -> None:
         state, position = self._recorder.state, self._position
@@ -427,6 +499,10 @@ class Publisher(Generic[S]):
             if is_news and is_last:
                 content["p"] = position
             await self._append(DATA, content, state if is_last else None)
+        await self._appended(state, position)
+
+    async def _appended(self, state: S, position: Any) -> None:
+        """Note that the log has everything up to this state, and append a checkpoint if it is time."""
         self._written_position = position
         self._room.set()
         if self._since > max(self._settings.checkpoint, 2 * self._last_dump):
@@ -460,8 +536,18 @@ class Publisher(Generic[S]):
             raise FullError(self.name, "max_entry", self._settings.max_entry)
         await self._append_data(kind, data, state, content)
 
-    async def _append_data(self, kind: str, data: bytes, state: S | None, content: dict[str, Any]) -> None:
-        """Append an entry. If the log has forgotten entries before it, append those again."""
+    async def _append_data(
+        self,
+        kind: str,
+        data: bytes,
+        state: S | None,
+        content: dict[str, Any],
+        first: Coroutine[Any, Any, Appended] | None = None,
+    ) -> None:
+        """Append an entry. If the log has forgotten entries before it, append those again.
+
+        `first` is the answer to come of an entry that the log has been given already.
+        """
         keep = self._settings.retention if kind == END else None
         at = Cursor(self._tail + 1, self._epoch)
         started = time.perf_counter()
@@ -469,7 +555,11 @@ class Publisher(Generic[S]):
         while waiting:
             place, kind_there, data_there = waiting[0]
             try:
-                answer = await self._log.append(self.name, place, kind_there, data_there, keep=keep)
+                if first is None:
+                    answer = await self._log.append(self.name, place, kind_there, data_there, keep=keep)
+                else:
+                    asked, first = first, None
+                    answer = await asked
             except GapError as gap:
                 self._metrics.add("gaps")
                 again = [*[entry for entry in self._kept if entry[0].offset > gap.tail], (at, kind, data)]
@@ -485,7 +575,7 @@ class Publisher(Generic[S]):
             self._notice(answer.cancel)
         self._keep(at, kind, data)
         self._tail = at.offset
-        self._since += len(data)
+        self._since += len(data) + ENTRY_COST
         self._metrics.add("appends")
         self._metrics.add("append_bytes", len(data))
         self._metrics.add("append_seconds", time.perf_counter() - started)

@@ -12,7 +12,9 @@ Redis may lose an answer: then the same command is sent again. That is safe, sin
 nothing the second time. The retries of redis-py are off, because they cannot know that.
 
 Each event loop has its own connections: one for commands that write, one for commands that read, and one for every 64
-streams that are followed. Commands of all publishers share a pipeline.
+streams that are followed. redis-py makes them: it connects, authenticates and reads the answers. On top of that, the
+commands of all publishers share a connection without waiting for each other, and a command goes out in the same turn of
+the event loop in which it is given. The clients of redis-py would take several turns, and one task, per command.
 """
 
 from __future__ import annotations
@@ -24,13 +26,13 @@ import math
 import uuid
 from collections import deque
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, cast, final
 
 from .._dumps import check
 from .._errors import OptionsError
 from ._log import (
     BEFORE_ALL,
-    CLAIM,
     END,
     Appended,
     Cursor,
@@ -45,7 +47,9 @@ from ._log import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Coroutine, Sequence
+
+    from ._log import LogListener
 
     Command = tuple[Any, ...]
 
@@ -54,11 +58,8 @@ __all__ = ["RedisLog"]
 BUCKETS: Final = 64
 SCHEMES: Final = ("redis://", "rediss://", "unix://")
 KEYS_PER_READER: Final = 64
+KEYS_REMEMBERED: Final = 1024
 PAGE: Final = 256
-BACKLOG: Final = 1024
-"""The entries that wait for a hub before its stream is left out of the next reading."""
-BATCH: Final = 256
-"""The commands of one pipeline."""
 RETRY_FIRST: Final = 0.02
 RETRY_MOST: Final = 0.5
 COMMAND_TIMEOUT: Final = 5.0
@@ -69,6 +70,16 @@ PASSING: Final = (
 PASSING_CLASSES: Final = {"ReadOnlyError", "OutOfMemoryError", "TryAgainError", "ClusterDownError", "MasterDownError"}
 """The errors of a server that may be gone in a moment: their codes, and their classes."""
 
+
+@final
+class _Script:
+    """A Lua script, and the digest by which a server knows it."""
+
+    def __init__(self, text: str) -> None:
+        self.text: Final = text
+        self.digest: Final = hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
+
+
 HEAD: Final = """
 local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
 local tail, epoch, kind = 0, '0', ''
@@ -77,7 +88,7 @@ if last then
   tail, epoch, kind = tonumber(t), e, last[2][2]
 end
 """
-CLAIM_SCRIPT: Final = (
+CLAIM_SCRIPT: Final = _Script(
     HEAD
     + """
 if kind == 'e' then return {'ended', last[2][4]} end
@@ -94,23 +105,25 @@ local id = string.format('%d-%.0f', tail + 1, new)
 return {'ok', redis.call('XADD', KEYS[1], id, 'k', 'o', 'd', ARGV[3], 'b', before)}
 """
 )
-APPEND_SCRIPT: Final = (
-    HEAD
-    + """
+APPEND_SCRIPT: Final = _Script("""
+local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
 if not last then return {'gone'} end
-if epoch ~= ARGV[1] then return {'fenced', last[1]} end
-local at = tonumber(ARGV[2])
-local cancel = redis.call('HGET', KEYS[2], 'cancel')
-if at <= tail then return {'ok', tail, cancel} end
+local kind = last[2][2]
+if last[1] == ARGV[1] and kind ~= 'e' then
+  if ARGV[3] == 's' then redis.call('XADD', KEYS[1], 'MINID', '=', ARGV[2], ARGV[2], 'k', 's', 'd', ARGV[4])
+  else redis.call('XADD', KEYS[1], ARGV[2], 'k', ARGV[3], 'd', ARGV[4]) end
+  return {'ok', tonumber(ARGV[6]), redis.call('HGET', KEYS[2], 'cancel')}
+end
+local tail, epoch = string.match(last[1], '^(%d+)-(%d+)$')
+if epoch ~= ARGV[5] then return {'fenced', last[1]} end
+if tonumber(ARGV[6]) <= tonumber(tail) then
+  return {'ok', tonumber(tail), redis.call('HGET', KEYS[2], 'cancel')}
+end
 if kind == 'e' then return {'ended', last[2][4]} end
-if at > tail + 1 then return {'gap', tail} end
-local id = ARGV[2] .. '-' .. ARGV[1]
-if ARGV[3] == 's' then redis.call('XADD', KEYS[1], 'MINID', '=', id, id, 'k', 's', 'd', ARGV[4])
-else redis.call('XADD', KEYS[1], id, 'k', ARGV[3], 'd', ARGV[4]) end
-return {'ok', at, cancel}
-"""
-)
-RENEW_SCRIPT: Final = (
+return {'gap', tonumber(tail)}
+""")
+"""Adds an entry behind the one that it follows. The usual case comes first: a script is slow where a server is idle."""
+RENEW_SCRIPT: Final = _Script(
     HEAD
     + """
 if not last then return {'gone'} end
@@ -122,7 +135,7 @@ redis.call('HSET', KEYS[2], 'owner', ARGV[2], 'until', string.format('%.0f', til
 return {'ok', tail, redis.call('HGET', KEYS[2], 'cancel')}
 """
 )
-NO_LEASE_SCRIPT: Final = (
+NO_LEASE_SCRIPT: Final = _Script(
     HEAD
     + """
 if epoch ~= ARGV[1] or kind == 'e' then return 0 end
@@ -146,22 +159,22 @@ local left = redis.call('PTTL', KEYS[1])
 if left < 0 then left = ARGV[1] end
 return redis.call('PEXPIRE', KEYS[2], left)
 """
-CANCEL_SCRIPT: Final = """
+CANCEL_SCRIPT: Final = _Script("""
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 return redis.call('HSET', KEYS[2], 'cancel', ARGV[1])
-"""
-ONCE_SCRIPT: Final = """
+""")
+ONCE_SCRIPT: Final = _Script("""
 if redis.call('EXISTS', KEYS[1]) == 0 then return false end
 redis.call('HSETNX', KEYS[2], ARGV[1], ARGV[2])
 return redis.call('HGET', KEYS[2], ARGV[1])
-"""
-LEASE_SCRIPT: Final = """
+""")
+LEASE_SCRIPT: Final = _Script("""
 local soft = redis.call('HMGET', KEYS[2], 'owner', 'until', 'cancel')
 local now = redis.call('TIME')
 local left = 0
 if soft[2] then left = tonumber(soft[2]) - (now[1] * 1000 + math.floor(now[2] / 1000)) end
 return {soft[1], left, soft[3]}
-"""
+""")
 
 
 @final
@@ -230,7 +243,16 @@ class RedisLog:
     async def append(self, name: str, at: Cursor, kind: str, data: bytes, *, keep: float | None = None) -> Appended:
         """Add an entry at exactly this place; do nothing if it is there already."""
         also = () if keep is None else self._expiry(name, keep, at.epoch, is_end=True)
-        return self._appended(name, await self._script(name, APPEND_SCRIPT, at.epoch, at.offset, kind, data, also=also))
+        return self._appended(name, await self._script(name, APPEND_SCRIPT, *_append_args(at, kind, data), also=also))
+
+    async def post(self, name: str, at: Cursor, kind: str, data: bytes) -> Coroutine[Any, Any, Appended]:
+        """Send an entry on its way, and return its answer, which the caller awaits later."""
+        args = _append_args(at, kind, data)
+        sent = await self._session.writing.ask((self._short(name, APPEND_SCRIPT, args),))
+        return self._answered(name, args, sent)
+
+    async def _answered(self, name: str, args: tuple[Any, ...], sent: asyncio.Future[list[Any]]) -> Appended:
+        return self._appended(name, await self._script(name, APPEND_SCRIPT, *args, sent=sent))
 
     async def renew(self, name: str, epoch: int, owner: str, *, lease: float, ttl: float) -> Appended:
         """Renew the lease and the time to live."""
@@ -279,9 +301,9 @@ class RedisLog:
         """Forget the stream."""
         await self._writing(name, ("DEL", self._key(name), self._soft(name)))
 
-    def reader(self, name: str, after: Cursor) -> _RedisReader:
-        """Return a reader that waits for the entries after this place. The stream need not exist yet."""
-        return self._session.reader(self._key(name), after)
+    def reader(self, name: str, after: Cursor, listener: LogListener) -> _RedisReader:
+        """Return a reader that hands the entries after this place to a listener. The stream need not exist yet."""
+        return self._session.reader(self._key(name), after, listener)
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop."""
@@ -297,11 +319,10 @@ class RedisLog:
     # ---- keys and commands ----
 
     def _key(self, name: str) -> str:
-        bucket = binascii.crc_hqx(name.encode(), 0) % BUCKETS
-        return f"{self._prefix}:{{{bucket}}}:{name}"
+        return _keys(self._prefix, name)[0]
 
     def _soft(self, name: str) -> str:
-        return f"{self._key(name)}~soft"  # no name has this sign: the key of another stream is never the same
+        return _keys(self._prefix, name)[1]
 
     def _expiry(self, name: str, seconds: float, epoch: int, *, is_end: bool) -> tuple[Command, ...]:
         """Return the commands that set the expiry, if the last entry is of this epoch. The hash expires first."""
@@ -323,16 +344,29 @@ class RedisLog:
             session = self._sessions[loop] = _Session(self._connect, self._block)
         return session
 
-    async def _script(self, name: str, script: str, *args: Any, also: tuple[Command, ...] = ()) -> Any:
-        """Run a script with the keys of the stream, then the other commands. Return the answer of the script."""
-        keys_and_args = (2, self._key(name), self._soft(name), *args)
-        short = ("EVALSHA", hashlib.sha1(script.encode(), usedforsecurity=False).hexdigest(), *keys_and_args)
+    def _short(self, name: str, script: _Script, args: tuple[Any, ...]) -> Command:
+        """Return the command for a script that the server knows."""
+        return ("EVALSHA", script.digest, 2, *_keys(self._prefix, name), *args)
+
+    async def _script(
+        self,
+        name: str,
+        script: _Script,
+        *args: Any,
+        also: tuple[Command, ...] = (),
+        sent: asyncio.Future[list[Any]] | None = None,
+    ) -> Any:
+        """Run a script with the keys of the stream, then the other commands. Return the answer of the script.
+
+        `sent` has the answers to come, if the commands are on their way already.
+        """
+        short = self._short(name, script, args)
         try:
-            return (await self._writing(name, short, *also))[0]
+            return (await self._until_answered(name, self._session.writing, (short, *also), sent))[0]
         except LogError as error:
             if not _is_unknown_script(error.__cause__):
                 raise
-        return (await self._writing(name, ("EVAL", script, *keys_and_args), *also))[0]
+        return (await self._writing(name, ("EVAL", script.text, *short[2:]), *also))[0]
 
     async def _writing(self, name: str, *commands: Command) -> list[Any]:
         return await self._until_answered(name, self._session.writing, commands)
@@ -340,7 +374,9 @@ class RedisLog:
     async def _reading(self, name: str, *commands: Command) -> list[Any]:
         return await self._until_answered(name, self._session.reading, commands)
 
-    async def _until_answered(self, name: str, pipeline: _Pipeline, commands: tuple[Command, ...]) -> list[Any]:
+    async def _until_answered(
+        self, name: str, line: _Line, commands: tuple[Command, ...], sent: asyncio.Future[list[Any]] | None = None
+    ) -> list[Any]:
         """Send commands until the server answers. All of them may be repeated."""
         loop = asyncio.get_running_loop()
         until = loop.time() + self._patience
@@ -348,7 +384,7 @@ class RedisLog:
         while True:
             try:
                 async with asyncio.timeout_at(until):
-                    answers = await pipeline.send(commands)
+                    answers = await (await line.ask(commands) if sent is None else sent)
                 failure = next((answer for answer in answers if isinstance(answer, Exception)), None)
                 if failure is None:
                     return answers
@@ -360,6 +396,7 @@ class RedisLog:
                 raise LogError(name) from error
             if loop.time() + wait > until:
                 raise LogError(name) from failure
+            sent = None
             await asyncio.sleep(wait)
             wait = min(2 * wait, RETRY_MOST)
 
@@ -375,6 +412,14 @@ class RedisLog:
         if verdict == "gap":
             raise GapError(name, int(answer[1]))
         raise GoneError(name)
+
+
+@lru_cache(maxsize=KEYS_REMEMBERED)
+def _keys(prefix: str, name: str) -> tuple[str, str]:
+    """Return the key of a log and that of its hash, which are in one slot of a cluster."""
+    bucket = binascii.crc_hqx(name.encode(), 0) % BUCKETS
+    key = f"{prefix}:{{{bucket}}}:{name}"
+    return key, f"{key}~soft"  # no name has this sign: the key of another stream is never the same
 
 
 def _failures() -> tuple[type[Exception], ...]:
@@ -397,6 +442,10 @@ def _is_passing(failure: Exception) -> bool:
         or type(failure).__name__ in PASSING_CLASSES
         or str(failure).startswith(PASSING)
     )
+
+
+def _append_args(at: Cursor, kind: str, data: bytes) -> tuple[Any, ...]:
+    return (f"{at.offset - 1}-{at.epoch}", str(at), kind, data, at.epoch, at.offset)
 
 
 def _is_unknown_script(error: BaseException | None) -> bool:
@@ -429,17 +478,16 @@ def _status_in(answer: Any) -> str:
     return str(LogEntry(BEFORE_ALL, END, data if isinstance(data, bytes) else str(data).encode()).content["status"])
 
 
-def _entry(place: Any, fields: Any) -> LogEntry:
+def _entry(place: bytes, fields: Sequence[bytes]) -> LogEntry:
     """Return an entry as Redis has it. Other programs may have written it: everything is checked."""
-    if isinstance(fields, (list, tuple)):
-        listed = cast("Sequence[Any]", fields)
-        fields = dict(zip(listed[::2], listed[1::2], strict=False))
-    pairs: dict[Any, Any] = dict(fields) if hasattr(fields, "items") else {}
-    known = {_text(field): value for field, value in pairs.items()}
-    check({"k", "d"} <= set(known), "the log has an entry without data")
-    kind, data = _text(known["k"]), known["d"]
-    before = _cursor(known["b"]) if kind == CLAIM and "b" in known else None
-    return LogEntry(_cursor(place), kind, data if isinstance(data, bytes) else str(data).encode(), before)
+    known = dict(zip(fields[::2], fields[1::2], strict=False))
+    kind, data = known.get(b"k"), known.get(b"d")
+    if kind is None or data is None:
+        check(False, "the log has an entry without data")
+    cursor, before = _cursor(place), None
+    if kind == b"o" and b"b" in known:
+        before = _cursor(known[b"b"])
+    return LogEntry(cursor, _text(kind), cast("bytes", data), before)
 
 
 # ---- connections -------------------------------------------------------------------------------------
@@ -453,25 +501,26 @@ class _Session:
         from redis.asyncio.retry import Retry
         from redis.backoff import NoBackoff
 
-        options: dict[str, Any] = {
-            "retry": Retry(NoBackoff(), 0),
-            "retry_on_error": [],
-            "protocol": 2,
-            "decode_responses": False,
-            "socket_connect_timeout": COMMAND_TIMEOUT,
-        }
-        self._connect: Callable[[float | None], Any] = lambda timeout: connect(socket_timeout=timeout, **options)
+        client = connect(
+            retry=Retry(NoBackoff(), 0),
+            retry_on_error=[],
+            protocol=2,
+            decode_responses=False,
+            socket_connect_timeout=COMMAND_TIMEOUT,
+            socket_timeout=None,  # `_Line` and `_Watcher` have time limits of their own
+        )
+        self._pool = client.connection_pool  # it makes connections; they stay out of it
         self._block = block
-        self.writing = _Pipeline(self._connect(COMMAND_TIMEOUT))
-        self.reading = _Pipeline(self._connect(COMMAND_TIMEOUT))
+        self.writing = _Line(self._pool)
+        self.reading = _Line(self._pool)
         self.watchers: list[_Watcher] = []
 
-    def reader(self, key: str, after: Cursor) -> _RedisReader:
+    def reader(self, key: str, after: Cursor, listener: LogListener) -> _RedisReader:
         watcher = next((known for known in self.watchers if len(known) < KEYS_PER_READER), None)
         if watcher is None:
-            watcher = _Watcher(self._connect(None), self.reading, self._block, self.watchers)
+            watcher = _Watcher(self._pool, self.reading, self._block, self.watchers)
             self.watchers.append(watcher)
-        return watcher.add(key, after)
+        return watcher.add(key, after, listener)
 
     async def aclose(self) -> None:
         for watcher in list(self.watchers):
@@ -480,81 +529,184 @@ class _Session:
         await self.reading.aclose()
 
 
-@final
-class _Pipeline:
-    """One connection for the commands of many callers: what comes while an answer is awaited goes out together."""
+def _packed(commands: Sequence[Command]) -> bytes:
+    """Return commands as the server reads them."""
+    parts: list[bytes] = []
+    for command in commands:
+        parts.append(b"*%d\r\n" % len(command))
+        for word in command:
+            data = word if isinstance(word, bytes) else str(word).encode()
+            parts.append(b"$%d\r\n%b\r\n" % (len(data), data))
+    return b"".join(parts)
 
-    def __init__(self, client: Any) -> None:
-        self._client = client
-        self._waiting: deque[tuple[tuple[Command, ...], asyncio.Future[list[Any]]]] = deque()
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+
+
+async def _disconnect(connection: Any) -> None:
+    with suppress(Exception):  # it may be broken already
+        await connection.disconnect(nowait=True)
+
+
+@final
+class _Question:
+    """Commands that were given together, and the answers so far."""
+
+    __slots__ = ("answers", "asked_at", "commands", "future")
+
+    def __init__(self, commands: Sequence[Command], loop: asyncio.AbstractEventLoop) -> None:
+        self.commands: Final = commands
+        self.future: Final[asyncio.Future[list[Any]]] = loop.create_future()
+        self.answers: list[Any] = []
+        self.asked_at: Final = loop.time()
+
+    def take(self, answer: Any) -> bool:
+        """Take the next answer. Return True after the last one."""
+        self.answers.append(answer)
+        if len(self.answers) < len(self.commands):
+            return False
+        if not self.future.done():  # its caller may have left
+            self.future.set_result(self.answers)
+        return True
+
+    def fail(self, error: Exception) -> None:
+        """Give no more answers, for this reason."""
+        if not self.future.done():
+            self.future.set_exception(error)
+            self.future.exception()  # nobody may be left to hear of it, which asyncio would report
+
+
+@final
+class _Line:
+    """One connection for the commands of many callers: they go out at once, and the answers come in their order.
+
+    A failure of the connection is the answer to everything that is under way. The next command connects again.
+    """
+
+    def __init__(self, pool: Any) -> None:
+        self._pool = pool
+        self._loop = asyncio.get_running_loop()
+        self._connection: Any = None  # once it is open
+        self._waiting: deque[_Question] = deque()  # for the connection
+        self._asked: deque[_Question] = deque()
+        self._timer: asyncio.TimerHandle | None = None
+        self._is_silent = False
+        self._is_closed = False
         self._task: asyncio.Task[None] | None = None
 
-    def send(self, commands: tuple[Command, ...]) -> asyncio.Future[list[Any]]:
-        """Return the future answers, in order; an answer may be an exception."""
-        future: asyncio.Future[list[Any]] = asyncio.get_running_loop().create_future()
-        self._waiting.append((commands, future))
-        if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._run())
-        return future
+    async def ask(self, commands: Sequence[Command]) -> asyncio.Future[list[Any]]:
+        """Send commands, and return their future answers, in order; an answer may be an exception.
+
+        This waits only while the socket takes no more bytes. If the caller is cancelled meanwhile, redis-py ends the
+        connection.
+        """
+        question = _Question(commands, self._loop)
+        connection = self._connection
+        if connection is not None and connection.is_connected:
+            await self._send(connection, (question,))
+        elif self._is_closed:
+            question.fail(_refusal()("the log was closed"))
+        else:
+            self._waiting.append(question)
+            if self._task is None or self._task.done():
+                self._task = self._loop.create_task(self._run())
+        return question.future
+
+    async def _send(self, connection: Any, questions: Sequence[_Question]) -> None:
+        self._asked.extend(questions)  # in the same turn as the bytes, because the answers come in this order
+        if self._timer is None:
+            self._timer = self._loop.call_later(COMMAND_TIMEOUT, self._look)
+        packed = _packed([command for question in questions for command in question.commands])
+        try:
+            await connection.send_packed_command(packed, check_health=False)
+        except Exception as error:  # noqa: BLE001 - the callers get it
+            for question in questions:
+                question.fail(error)
 
     async def _run(self) -> None:
-        while self._waiting:
-            batch: list[tuple[tuple[Command, ...], asyncio.Future[list[Any]]]] = []
-            while self._waiting and len(batch) < BATCH:
-                commands, future = self._waiting.popleft()
-                if not future.done():  # its caller has left
-                    batch.append((commands, future))
-            if not batch:
-                continue
-            pipeline = self._client.pipeline(transaction=False)
-            for commands, _ in batch:
-                for command in commands:
-                    pipeline.execute_command(*command)
-            try:
-                answers = await pipeline.execute(raise_on_error=False)
-            except Exception as error:  # noqa: BLE001 - every caller gets it
-                for _, future in batch:
-                    if not future.done():
-                        future.set_exception(error)
-                continue
-            start = 0
-            for commands, future in batch:
-                if not future.done():
-                    future.set_result(answers[start : start + len(commands)])
-                start += len(commands)
+        """Connect, send what waits, and read answers until the connection ends."""
+        from redis.exceptions import ResponseError
+
+        failure: Exception = ConnectionError("the connection was closed")
+        connection = self._pool.make_connection()
+        try:
+            async with asyncio.timeout(COMMAND_TIMEOUT):
+                await connection.connect()
+            self._connection = connection
+            questions = tuple(self._waiting)
+            self._waiting.clear()
+            await self._send(connection, questions)
+            while True:
+                try:
+                    answer = await connection.read_response()
+                except ResponseError as refusal:
+                    answer = refusal
+                if self._asked[0].take(answer):
+                    self._asked.popleft()
+        except asyncio.CancelledError:
+            if not self._is_silent:
+                raise
+            failure = TimeoutError("the server does not answer")
+        except Exception as error:  # noqa: BLE001 - the callers get it
+            failure = error
+        finally:
+            self._connection, self._task, self._is_silent = None, None, False
+            for under_way in (self._asked, self._waiting):
+                while under_way:
+                    under_way.popleft().fail(failure)
+            await _disconnect(connection)
+
+    def _look(self) -> None:
+        """End the connection if an answer is overdue."""
+        self._timer = None
+        if not self._asked:
+            return
+        left = self._asked[0].asked_at + COMMAND_TIMEOUT - self._loop.time()
+        if left > 0:
+            self._timer = self._loop.call_later(left, self._look)
+        elif self._task is not None:
+            self._is_silent = True
+            self._task.cancel()
 
     async def aclose(self) -> None:
+        self._is_closed = True
+        if self._timer is not None:
+            self._timer.cancel()
         if self._task is not None:
-            self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
-        await self._client.aclose()
+            await _ended(self._task)
 
 
 @final
 class _Watcher:
     """A connection that waits for new entries of up to 64 streams."""
 
-    def __init__(self, client: Any, commands: _Pipeline, block: float, siblings: list[_Watcher]) -> None:
-        self._client = client
+    def __init__(self, pool: Any, commands: _Line, block: float, siblings: list[_Watcher]) -> None:
+        self._pool = pool
         self._commands = commands
         self._block = block
         self._siblings = siblings  # those of the session, with this one
         self._readers: dict[str, set[_RedisReader]] = {}
         self._id: int | None = None  # of the connection in the server
-        self._wanted = 0  # counts the changes of the readers
-        self._seen = 0  # the last change that the server knows
+        self._wanted = 0  # counts the readers that were added
+        self._seen = 0  # how many of them the server knows
         self._changed = asyncio.Event()
         self._nudging: asyncio.Task[None] | None = None
+        self._wait = RETRY_FIRST
         self._task = asyncio.create_task(self._run())
 
     def __len__(self) -> int:
         return len(self._readers)
 
-    def add(self, key: str, after: Cursor) -> _RedisReader:
-        reader = _RedisReader(self, key, after)
+    def add(self, key: str, after: Cursor, listener: LogListener) -> _RedisReader:
+        reader = _RedisReader(self, key, after, listener)
         self._readers.setdefault(key, set()).add(reader)
-        self.nudge()
+        self._wanted += 1
+        self._changed.set()
+        if self._nudging is None or self._nudging.done():
+            self._nudging = asyncio.create_task(self._unblock())
         return reader
 
     def remove(self, reader: _RedisReader) -> None:
@@ -564,134 +716,104 @@ class _Watcher:
             if not readers:
                 del self._readers[reader.key]
 
-    def nudge(self) -> None:
-        """Let the server hear of a change of the readers."""
-        self._wanted += 1
-        self._changed.set()
-        if self._nudging is None or self._nudging.done():
-            self._nudging = asyncio.create_task(self._unblock())
-
     async def _unblock(self) -> None:
         """End the reading that is under way. It may not have arrived yet, so this is repeated until it has ended."""
         while self._seen != self._wanted:
             if self._id is not None:
                 with suppress(Exception):
-                    await self._commands.send((("CLIENT", "UNBLOCK", self._id),))
+                    await (await self._commands.ask((("CLIENT", "UNBLOCK", self._id),)))
             await asyncio.sleep(NUDGE_AGAIN)
 
     async def _run(self) -> None:
-        wait = RETRY_FIRST
+        """Read until there has been no reader for a while. A broken connection is replaced."""
+        is_wanted = True
+        while is_wanted:
+            connection = self._pool.make_connection()
+            try:
+                async with asyncio.timeout(COMMAND_TIMEOUT) as limit:  # the network may be silent, too
+                    await connection.connect()
+                    await self._find_id(connection)
+                    await self._read(connection, limit)
+                    self._siblings.remove(self)  # in the turn of the last look: no reader comes after it
+                    if self._nudging is not None:
+                        self._nudging.cancel()  # there is nobody left to tell
+                    is_wanted = False
+            except Exception:  # noqa: BLE001 - the hubs notice lasting faults; the loop connects again
+                await asyncio.sleep(self._wait)
+                self._wait = min(2 * self._wait, RETRY_MOST)
+            finally:
+                self._id = None
+                await _disconnect(connection)
+
+    async def _find_id(self, connection: Any) -> None:
+        """Ask for the number of this connection. It cannot be asked while it waits."""
+        await connection.send_packed_command(_packed((("CLIENT", "ID"),)), check_health=False)
+        self._id = int(await connection.read_response())
+
+    async def _read(self, connection: Any, limit: asyncio.Timeout) -> None:
+        """Hand over entries until there has been no reader for a while."""
+        loop = asyncio.get_running_loop()
+        options = ("COUNT", PAGE, "BLOCK", math.ceil(self._block * 1000), "STREAMS")
         while True:
             self._changed.clear()
-            seen = self._wanted
-            places = {
-                key: min(reader.place for reader in readers)
-                for key, readers in self._readers.items()
-                if all(not reader.is_full for reader in readers)
-            }
-            if not places:
-                self._seen = seen
-                try:
-                    async with asyncio.timeout(self._block):
-                        await self._changed.wait()
-                except TimeoutError:
-                    if not self._readers:
-                        break
+            self._seen = self._wanted
+            places = {key: min([reader.place for reader in readers]) for key, readers in self._readers.items()}
+            limit.reschedule(loop.time() + self._block + COMMAND_TIMEOUT)
+            if places:
+                command = ("XREAD", *options, *places, *places.values())
+                await connection.send_packed_command(_packed((command,)), check_health=False)
+                for key, found in await connection.read_response() or ():
+                    name = _text(key)
+                    for reader in tuple(self._readers.get(name, ())):
+                        # A reader that came after the question may need earlier entries: the next answer has them.
+                        if reader.place >= places[name]:
+                            reader.take(found)
+                self._wait = RETRY_FIRST
+                await asyncio.sleep(0)  # the followers first: the next command costs as much as a step of theirs
                 continue
-            try:
-                if self._id is None:
-                    await self._find_id()
-                streams = {key: str(place) for key, place in places.items()}
-                self._seen = seen
-                async with asyncio.timeout(self._block + COMMAND_TIMEOUT):  # the network may be silent, too
-                    answer = await self._client.xread(streams, count=PAGE, block=math.ceil(self._block * 1000))
-                self._deliver(answer, places)
-                wait = RETRY_FIRST
-            except Exception:  # noqa: BLE001 - the hubs notice lasting faults; the loop connects again
-                self._id = None
-                await asyncio.sleep(wait)
-                wait = min(2 * wait, RETRY_MOST)
-        self._siblings.remove(self)
-        if self._nudging is not None:
-            self._nudging.cancel()  # there is nobody left to tell
-        await self._client.aclose()
-
-    async def _find_id(self) -> None:
-        """Ask for the number of this connection. It cannot be asked while it waits."""
-        try:
-            self._id = int(await self._client.client_id())
-        except NotImplementedError:
-            self._id = None
-
-    def _deliver(self, answer: Any, places: dict[str, Cursor]) -> None:
-        """Hand out the entries after these places."""
-        pairs = cast("Any", answer).items() if isinstance(answer, dict) else answer or ()
-        for key, found in pairs:
-            if found and isinstance(found[0], list) and isinstance(answer, dict):
-                found = found[0]
-            name = _text(key)
-            for reader in list(self._readers.get(name, ())):
-                # A reader that came after the question may need earlier entries: the next answer has them.
-                if reader.place >= places[name]:
-                    reader.deliver(found)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._block):
+                    await self._changed.wait()
+            if not self._readers:
+                return
 
     async def aclose(self) -> None:
         for task in (self._nudging, self._task):
             if task is not None:
-                task.cancel()
-                with suppress(asyncio.CancelledError):
-                    await task
+                await _ended(task)
         if self in self._siblings:
             self._siblings.remove(self)
-        await self._client.aclose()
 
 
 @final
 class _RedisReader:
     """A reader of a `RedisLog`."""
 
-    __slots__ = ("_entries", "_failure", "_news", "_watcher", "key", "place")
+    __slots__ = ("_listener", "_watcher", "key", "place")
 
-    def __init__(self, watcher: _Watcher, key: str, after: Cursor) -> None:
+    def __init__(self, watcher: _Watcher, key: str, after: Cursor, listener: LogListener) -> None:
         self.key: Final = key
         self.place = after
         """The last entry that came."""
+        self._listener = listener
         self._watcher = watcher
-        self._entries: list[LogEntry] = []
-        self._failure: Exception | None = None
-        self._news = asyncio.Event()
 
-    @property
-    def is_full(self) -> bool:
-        """The backlog of waiting entries has reached its limit."""
-        return len(self._entries) >= BACKLOG
-
-    async def next(self, timeout: float) -> Sequence[LogEntry]:
-        """Return the entries after those that were returned before; an empty list after `timeout` seconds."""
-        if not self._entries and self._failure is None:
-            self._news.clear()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(timeout):
-                    await self._news.wait()
-        was_full = self.is_full
-        found, self._entries = self._entries, []
-        if was_full:
-            self._watcher.nudge()
-        if not found and self._failure is not None:
-            raise self._failure
-        return found
-
-    def deliver(self, found: Sequence[Any]) -> None:
-        """Take what a reading has found; it may have begun at an earlier place, for another reader."""
+    def take(self, found: Sequence[Any]) -> None:
+        """Hand over what is new in a reading, which may have begun at an earlier place for another reader."""
+        entries: list[LogEntry] = []
+        failure: Exception | None = None
         try:
             for place, fields in found:
                 entry = _entry(place, fields)
                 if entry.cursor > self.place:
-                    self._entries.append(entry)
+                    entries.append(entry)
                     self.place = entry.cursor
-        except Exception as error:  # noqa: BLE001 - the hub raises it
-            self._failure = error
-        self._news.set()
+        except Exception as error:  # noqa: BLE001 - the listener gets it
+            failure = error
+        self._listener.take(entries)
+        if failure is not None:
+            self.close()
+            self._listener.fail(failure)
 
     def close(self) -> None:
         """Stop waiting."""

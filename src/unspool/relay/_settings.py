@@ -26,7 +26,8 @@ class RelaySettings:
     - `ttl`: the log keeps an open stream whose writer is dead this long. `retention`: and a stream that has ended.
     - `linger`: how long a publisher collects items for an entry. 0 means that it never waits.
     - `max_batch`: an entry of this size does not wait. `max_entry`: no entry is larger.
-    - `checkpoint`: a publisher writes a checkpoint after this many bytes, and after twice the size of the last one.
+    - `checkpoint`: a publisher writes a checkpoint after this many bytes, and after twice the size of the last one. An
+      entry counts with 64 bytes more than it has.
     - `window`, `window_bytes`: the number and size of the last entries that a follower may be behind. A slower one
       gets a snapshot.
     - `idle_check`: a hub without news checks this often whether the writer lives and the log is still the same.
@@ -40,7 +41,7 @@ class RelaySettings:
     linger: float = 0.02
     max_batch: int = 16 << 10
     max_entry: int = 16 << 20
-    checkpoint: int = 64 << 10
+    checkpoint: int = 16 << 10
     window: int = 256
     window_bytes: int = 1 << 20
     idle_check: float = 5.0
