@@ -130,6 +130,11 @@ class Fleet(NamedTuple):
     memory_of_workers: int
 
 
+def number_in(info: bytes, name: str) -> int:
+    """Return a number that the command INFO tells."""
+    return next(int(line.partition(":")[2]) for line in info.decode().splitlines() if line.startswith(f"{name}:"))
+
+
 async def run_fleet(folder: Path, streams: int, followers: int, pieces: int, seconds: float, seed: int = 0) -> Fleet:
     rng = random.Random(seed)
     server = RedisServer("--appendonly", "yes", "--appendfsync", "everysec")
@@ -161,8 +166,8 @@ async def run_fleet(folder: Path, streams: int, followers: int, pieces: int, sec
         while any(process.returncode is None for process in processes.values()):
             await asyncio.sleep(1.0)
             memory, clients = await log._writing("x", ("INFO", "memory"), ("INFO", "clients"))
-            most_memory = max(most_memory, int(memory["used_memory"]))
-            most_connections = max(most_connections, int(clients["connected_clients"]))
+            most_memory = max(most_memory, number_in(memory, "used_memory"))
+            most_connections = max(most_connections, number_in(clients, "connected_clients"))
             running = [name for name in names if is_at_work(name)]
             if first_kill is None and len(running) == len(names):
                 first_kill = time.monotonic()

@@ -576,7 +576,7 @@ class _Question:
         """Give no more answers, for this reason."""
         if not self.future.done():
             self.future.set_exception(error)
-            self.future.exception()  # nobody may be left to hear of it, which asyncio would report
+            self.future.exception()  # the caller may have left: asyncio must not report it
 
 
 @final
