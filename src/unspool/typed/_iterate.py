@@ -460,9 +460,11 @@ class PartialStage:
         result = result_of(resolution)
         if isinstance(result, LongerResult):
             return True
-        # Text behind a complete value may take the completeness back. Nothing visible has changed then.
-        if isinstance(last, Partial) and is_same(result_of(last).shown, result.shown):
-            return not last.is_complete and type(last) is not type(resolution)
+        if isinstance(last, Partial):
+            before = result_of(last)
+            if is_same(before.shown, result.shown):
+                # Text behind a complete value may take the completeness back. Nothing visible has changed then.
+                return not last.is_complete and type(last) is not type(resolution)
         return True
 
     def is_raised(self, resolution: Resolution[Any]) -> bool:
