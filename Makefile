@@ -83,7 +83,7 @@ STAMP_PIP       := $(VENV)/.stamp-pip
 STAMP_GROUP     := $(VENV)/.stamp-group-
 TESTING         := $(STAMP_GROUP)test
 PEERS           := $(STAMP_GROUP)peers $(STAMP_GROUP)instructor $(STAMP_GROUP)litellm
-BENCHING        := $(STAMP_GROUP)bench $(STAMP_GROUP)instructor
+BENCHING        := $(STAMP_GROUP)bench $(STAMP_GROUP)instructor $(STAMP_GROUP)litellm
 STAMP_INSTALLED := $(VENV)/.stamp-installed-$(if $(filter-out 0,$(UNSPOOL_PURE)),pure,default)
 
 $(STAMP_PYTHON):
