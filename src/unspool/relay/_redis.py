@@ -736,7 +736,7 @@ class _Watcher:
                     await self._read(connection, limit)
                     self._siblings.remove(self)  # in the turn of the last look: no reader comes after it
                     if self._nudging is not None:
-                        self._nudging.cancel()  # there is nobody left to tell
+                        self._nudging.cancel()  # no reader is left to tell
                     is_wanted = False
             except Exception:  # noqa: BLE001 - the hubs notice lasting faults; the loop connects again
                 await asyncio.sleep(self._wait)
