@@ -7,6 +7,7 @@ import signal
 import threading
 import urllib.request
 from contextlib import closing
+from functools import partial
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -19,6 +20,7 @@ from tests.support.redis_server import RedisServer, needs_redis
 from tests.support.running import hear_line, run, say, started
 from unspool import UnspoolError
 from unspool.patch import apply
+from unspool.relay import RedisLog
 from unspool.tools.cli import relay_follow
 
 pytestmark = pytest.mark.either
@@ -209,8 +211,10 @@ def test_an_address_that_is_no_redis() -> None:
 
 
 @needs_redis  # and its Python library; no server is asked
-def test_a_server_that_does_not_answer() -> None:
-    """The message says why, once, and names no Python class."""
+def test_a_server_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message says why, once, and names no Python class. The log tries again for one second here, not for ten."""
+    impatient = partial(RedisLog.from_url, patience=1.0)
+    monkeypatch.setattr(RedisLog, "from_url", staticmethod(impatient))
     for action in (["publish", "trip", "sample:trip"], ["follow", "trip"], ["status", "trip"]):
         outcome = run("relay", *action, "--redis", "redis://127.0.0.1:1/0")
         assert outcome.status == 1
