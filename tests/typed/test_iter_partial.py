@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import copy
+import pickle
 import threading
 from contextlib import aclosing, closing
 from itertools import pairwise
@@ -603,3 +605,14 @@ def test_threads_that_read_one_outcome_get_one_value() -> None:
     for values in zip(*seen, strict=True):
         assert all(value is values[0] for value in values)
     assert [one.value for one in partials] == [one.value for one in iter_partial(shape, fragments)]
+
+
+def test_outcomes_are_copied_and_not_pickled() -> None:
+    """An outcome never changes, so it is its own copy, also before its value is read."""
+    partials = list(iter_partial(ArrayShape(text()), ['["a', 'b"', ',"c', '"]']))
+    for one in partials:
+        assert copy.copy(one) is one
+        assert copy.deepcopy([one])[0].value is one.value
+        with pytest.raises(TypeError, match="an outcome cannot be pickled"):
+            pickle.dumps(one)
+    assert [one.value for one in partials] == [["a"], ["ab"], ["ab", "c"], ["ab", "c"]]

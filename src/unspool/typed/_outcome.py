@@ -3,7 +3,7 @@
 # Compiled with mypyc.
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, Final, Generic, Literal, NoReturn, TypeAlias, TypeVar, cast
 
 from .._errors import UnspoolError
 from .._path import ROOT, Path
@@ -159,6 +159,15 @@ class Resolution(Generic[T]):
     def copied(self) -> Resolution[T]:
         """Return the same outcome as another object."""
         return type(self)(self._value, self._result, self._shape, self._root)
+
+    def __copy__(self) -> Resolution[T]:
+        return self  # it never changes
+
+    def __deepcopy__(self, memo: object) -> Resolution[T]:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("an outcome cannot be pickled; a ParserState, or a complete value, can")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.value!r})"
